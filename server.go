@@ -1,0 +1,6 @@
+// Command kith.
+package main
+
+//go:generate go tool gqlgen generate
+
+func main() {}

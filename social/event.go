@@ -1,0 +1,44 @@
+package social
+
+// EventKind says what an event is about. The text is stored.
+type EventKind string
+
+// The kinds of events, each with the type of its body.
+const (
+	FollowEvent EventKind = "follow" // FollowBody
+	BlogEvent   EventKind = "blog"   // BlogBody
+	UserEvent   EventKind = "user"   // UserBody
+)
+
+// Event is a change that others react to. It is a hint: whoever reads it looks at the
+// rows as they are now. Body is written as JSON with ids as strings.
+type Event struct {
+	Kind EventKind
+	Body any
+}
+
+// FollowBody is a batch of edges that changed, in the order of the changes.
+type FollowBody struct {
+	Changes []FollowChange `json:"changes"`
+}
+
+// FollowChange is one edge that truly moved to State, and the owner's graph version
+// after the batch.
+type FollowChange struct {
+	UserID   ID          `json:"user,string"`
+	TargetID ID          `json:"target,string"`
+	State    FollowState `json:"state"`
+	Version  int64       `json:"version"`
+}
+
+// BlogBody is a blog that was published or deleted.
+type BlogBody struct {
+	BlogID   ID   `json:"blog,string"`
+	AuthorID ID   `json:"author,string"`
+	Deleted  bool `json:"deleted,omitempty"`
+}
+
+// UserBody is a person whose account was made or whose profile changed.
+type UserBody struct {
+	UserID ID `json:"user,string"`
+}

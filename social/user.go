@@ -1,0 +1,42 @@
+package social
+
+import "strings"
+
+// User is a person with an account.
+type User struct {
+	ID        ID      `db:"id"`
+	Handle    string  `db:"handle"`
+	Name      string  `db:"name"`
+	Bio       string  `db:"bio"`
+	AvatarURL *string `db:"avatar_url"`
+}
+
+// IsNode marks User as a GraphQL Node.
+func (*User) IsNode() {}
+
+// GlobalID is the opaque id of GraphQL.
+func (u *User) GlobalID() string { return GlobalID(UserNode, u.ID) }
+
+// CreatedAt is when the account was made.
+func (u *User) CreatedAt() Millis { return u.ID.Time() }
+
+// Counts are the sizes of a person's lists.
+type Counts struct {
+	Followers int64
+	Following int64
+	Blogs     int64
+}
+
+// ParseHandle brings a handle into its stored form, lower case. Anything but 3 to 30 of
+// a-z, 0-9 and _ is BAD_USER_INPUT.
+func ParseHandle(field, s string) (string, error) {
+	if len(s) < 3 || len(s) > 30 {
+		return "", Invalid(field, "a handle has 3 to 30 characters")
+	}
+	for _, c := range []byte(s) {
+		if c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return "", Invalid(field, "a handle is made of a-z, 0-9 and _")
+		}
+	}
+	return strings.ToLower(s), nil
+}
