@@ -74,6 +74,9 @@ func decodeCursor(s string, kind CursorKind, owner ID) (Cursor, bool) {
 		}
 		parts[i], rest = v, rest[n:]
 	}
+	if parts[1] > math.MaxInt32 { // no list is that long; and counting on must not overflow
+		return Cursor{}, false
+	}
 	c := Cursor{MinTime: Millis(parts[0]), Offset: int(parts[1]), ID: ID(parts[2])}
 	// One cursor has one text: what encodes differently was not written here.
 	if len(rest) != 0 || c.Encode(kind, owner) != s {

@@ -1,6 +1,9 @@
 package social
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Code is the class of an [Error], as clients see it in errors[].extensions.code.
 type Code string
@@ -51,4 +54,10 @@ func Errorf(code Code, format string, args ...any) *Error {
 // Invalid is BAD_USER_INPUT about one argument or input field.
 func Invalid(field, format string, args ...any) *Error {
 	return &Error{Code: BadUserInput, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// HasCode tells whether err is, or wraps, an Error of this code.
+func HasCode(err error, code Code) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == code
 }

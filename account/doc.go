@@ -1,0 +1,3 @@
+// Package account makes people known: sign-up, sign-in, the tokens that name who asks,
+// and profiles.
+package account

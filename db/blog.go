@@ -1,0 +1,132 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kith/social"
+)
+
+// The states of a blog. Numbers are stored.
+const (
+	blogPublished = 0
+	blogDeleted   = 1
+)
+
+// blogRow is a blog as it is stored.
+type blogRow struct {
+	ID        social.ID `db:"id"`
+	AuthorID  social.ID `db:"author_id"`
+	Title     string    `db:"title"`
+	Content   string    `db:"content"`
+	ImageURLs string    `db:"image_urls"`
+	Status    int8      `db:"status"`
+}
+
+const blogColumns = "id, author_id, title, content, image_urls, status"
+
+func (r blogRow) blog() (*social.Blog, error) {
+	b := &social.Blog{ID: r.ID, AuthorID: r.AuthorID, Title: r.Title, Content: r.Content}
+	if err := json.Unmarshal([]byte(r.ImageURLs), &b.ImageURLs); err != nil {
+		return nil, fmt.Errorf("read image addresses of blog %d: %w", r.ID, err)
+	}
+	return b, nil
+}
+
+// BlogsByID reads the published blogs of these ids, in no order. At most 900 ids; reads
+// the primary key.
+func (q *queries) BlogsByID(ctx context.Context, ids []social.ID) ([]*social.Blog, error) {
+	return q.blogs(ctx, "read blogs",
+		`SELECT `+blogColumns+` FROM blog WHERE id IN (`+list(ids)+`) AND status = ?`, blogPublished)
+}
+
+// BlogsByAuthor reads published blogs of one author below an id, newest first. Reads the
+// index blog_author.
+func (q *queries) BlogsByAuthor(ctx context.Context, author, below social.ID, limit int) ([]*social.Blog, error) {
+	return q.blogs(ctx, "read blogs of an author", `
+		SELECT `+blogColumns+` FROM blog WHERE author_id = ? AND status = ? AND id < ?
+		ORDER BY id DESC LIMIT ?`, author, blogPublished, below, limit)
+}
+
+func (q *queries) blogs(ctx context.Context, doing, query string, args ...any) ([]*social.Blog, error) {
+	var rows []blogRow
+	if err := q.all(ctx, doing, &rows, query, args...); err != nil {
+		return nil, err
+	}
+	blogs := make([]*social.Blog, 0, len(rows))
+	for _, r := range rows {
+		b, err := r.blog()
+		if err != nil {
+			return nil, err
+		}
+		blogs = append(blogs, b)
+	}
+	return blogs, nil
+}
+
+// InsertBlog writes a published blog.
+func (tx *Tx) InsertBlog(ctx context.Context, b *social.Blog) error {
+	images, err := json.Marshal(slices.Concat([]string{}, b.ImageURLs)) // never null
+	if err != nil {
+		return fmt.Errorf("write image addresses: %w", err)
+	}
+	return tx.exec(ctx, "insert blog",
+		`INSERT INTO blog (id, author_id, status, title, content, image_urls) VALUES (?, ?, ?, ?, ?, ?)`,
+		b.ID, b.AuthorID, blogPublished, b.Title, b.Content, string(images))
+}
+
+// LockBlog says who wrote a blog and whether it has been deleted, and locks its row until
+// the end of the transaction; NOT_FOUND where there never was one.
+func (tx *Tx) LockBlog(ctx context.Context, id social.ID) (author social.ID, deleted bool, err error) {
+	var r blogRow
+	err = tx.get(ctx, "lock blog", &r,
+		`SELECT `+blogColumns+` FROM blog WHERE id = ?`+tx.dialect.forUpdate, id)
+	return r.AuthorID, r.Status == blogDeleted, err
+}
+
+// MarkBlogDeleted deletes a blog; its row stays, so that likes of it can be taken back.
+func (tx *Tx) MarkBlogDeleted(ctx context.Context, id social.ID) error {
+	return tx.exec(ctx, "mark blog deleted", `UPDATE blog SET status = ? WHERE id = ?`, blogDeleted, id)
+}
+
+// IDRange bounds ids on both sides, bounds excluded.
+type IDRange struct {
+	Above, Below social.ID
+}
+
+// BlogIDsIn reads ids of published blogs by these authors within the range, in no order,
+// and at most limit of them: an answer of limit ids may lack any. Reads the index
+// blog_author, once for each author.
+func (q *queries) BlogIDsIn(ctx context.Context, authors []social.ID, r IDRange, limit int) ([]social.ID, error) {
+	var ids []social.ID
+	err := q.all(ctx, "read blogs of a range", &ids, q.eachChunk(authors, r, "")+` LIMIT ?`, limit)
+	return ids, err
+}
+
+// BlogIDsNearest reads ids of published blogs by these authors within the range: the limit
+// newest, newest first, or with oldest the limit oldest, oldest first. Reads the index
+// blog_author over the whole range.
+func (q *queries) BlogIDsNearest(ctx context.Context, authors []social.ID, r IDRange, oldest bool, limit int) ([]social.ID, error) {
+	order := fmt.Sprintf(" ORDER BY id DESC LIMIT %d", limit)
+	if oldest {
+		order = fmt.Sprintf(" ORDER BY id LIMIT %d", limit)
+	}
+	var ids []social.ID
+	err := q.all(ctx, "read nearest blogs", &ids,
+		`SELECT id FROM (`+q.eachChunk(authors, r, order)+`) AS nearest`+order)
+	return ids, err
+}
+
+// eachChunk selects blogs of the range, for every 900 authors apart.
+func (q *queries) eachChunk(authors []social.ID, r IDRange, each string) string {
+	var parts []string
+	for chunk := range slices.Chunk(authors, maxIn) {
+		parts = append(parts, fmt.Sprintf(
+			`SELECT id FROM (SELECT id FROM blog %s WHERE author_id IN (%s) AND status = %d AND id > %d AND id < %d%s) AS chunk`,
+			q.dialect.index("blog_author"), list(chunk), blogPublished, r.Above, r.Below, each))
+	}
+	return strings.Join(parts, " UNION ALL ")
+}

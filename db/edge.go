@@ -1,0 +1,105 @@
+package db
+
+import (
+	"context"
+
+	"kith/social"
+)
+
+// Actor is the row that whoever changes an edge of its person holds.
+type Actor struct {
+	UserID       social.ID `db:"user_id"`
+	GraphVersion int64     `db:"graph_version"`
+	Following    int64     `db:"following"`
+}
+
+// LockActors reads the actors of these people and locks their rows, in ascending order,
+// until the end of the transaction. At most 900 ids.
+func (tx *Tx) LockActors(ctx context.Context, ids []social.ID) (map[social.ID]*Actor, error) {
+	var rows []*Actor
+	err := tx.all(ctx, "lock actors", &rows, `
+		SELECT user_id, graph_version, following FROM actor `+tx.forcePrimary()+`
+		WHERE user_id IN (`+list(ids)+`) ORDER BY user_id`+tx.dialect.forUpdate)
+	actors := make(map[social.ID]*Actor, len(rows))
+	for _, a := range rows {
+		actors[a.UserID] = a
+	}
+	return actors, err
+}
+
+// forcePrimary keeps MySQL from scanning, and so waiting for rows that nobody asked for.
+func (tx *Tx) forcePrimary() string {
+	if tx.dialect.name == "sqlite" {
+		return ""
+	}
+	return tx.dialect.index("PRIMARY")
+}
+
+// FollowStates reads the stored states of these edges; edges that never were are absent.
+// At most 900 pairs; reads the primary key.
+func (q *queries) FollowStates(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.FollowState, error) {
+	var found []struct {
+		UserID   social.ID          `db:"user_id"`
+		TargetID social.ID          `db:"target_id"`
+		State    social.FollowState `db:"state"`
+	}
+	err := q.all(ctx, "read edges", &found, `
+		SELECT user_id, target_id, state FROM following
+		WHERE (user_id, target_id) IN (`+q.dialect.pairs(pairRows(pairs))+`)`)
+	states := make(map[social.Pair]social.FollowState, len(found))
+	for _, f := range found {
+		states[social.Pair{UserID: f.UserID, TargetID: f.TargetID}] = f.State
+	}
+	return states, err
+}
+
+// PutFollowing writes edges as their owners see them. Sorted by (UserID, TargetID).
+func (tx *Tx) PutFollowing(ctx context.Context, edges []social.Edge) error {
+	return tx.upsert(ctx, "write following", "following", "user_id, target_id", "state, since",
+		rows(edges, func(e social.Edge) []int64 {
+			return []int64{int64(e.UserID), int64(e.TargetID), int64(e.State), int64(e.Since)}
+		}),
+		"state = "+tx.dialect.excluded("state")+", since = "+tx.dialect.excluded("since"))
+}
+
+// PutFollower writes the same edges from the side of those followed. Sorted by
+// (TargetID, UserID).
+func (tx *Tx) PutFollower(ctx context.Context, edges []social.Edge) error {
+	return tx.upsert(ctx, "write follower", "follower", "user_id, follower_id", "state, since",
+		rows(edges, func(e social.Edge) []int64 {
+			return []int64{int64(e.TargetID), int64(e.UserID), int64(e.State), int64(e.Since)}
+		}),
+		"state = "+tx.dialect.excluded("state")+", since = "+tx.dialect.excluded("since"))
+}
+
+// PutActors writes actors that this transaction has locked.
+func (tx *Tx) PutActors(ctx context.Context, actors []*Actor) error {
+	return tx.upsert(ctx, "write actors", "actor", "user_id", "graph_version, following",
+		rows(actors, func(a *Actor) []int64 { return []int64{int64(a.UserID), a.GraphVersion, a.Following} }),
+		"graph_version = "+tx.dialect.excluded("graph_version")+", following = "+tx.dialect.excluded("following"))
+}
+
+// CountChange is by how much the counts of a person move.
+type CountChange struct {
+	UserID           social.ID
+	Followers, Blogs int64
+}
+
+// AddCounts moves counts. Sorted by UserID, each person once.
+func (tx *Tx) AddCounts(ctx context.Context, changes []CountChange) error {
+	ex := tx.dialect.excluded
+	return tx.upsert(ctx, "move counts", "user_count", "user_id", "followers, blogs, version",
+		rows(changes, func(c CountChange) []int64 { return []int64{int64(c.UserID), c.Followers, c.Blogs, 1} }),
+		"followers = user_count.followers + "+ex("followers")+
+			", blogs = user_count.blogs + "+ex("blogs")+", version = user_count.version + 1")
+}
+
+// upsert writes rows and, where the key is there already, applies set to the old row.
+// Unlike an UPDATE with a CASE over all keys it is linear in the rows.
+func (tx *Tx) upsert(ctx context.Context, doing, table, key, columns, values, set string) error {
+	if values == "" {
+		return nil
+	}
+	return tx.exec(ctx, doing,
+		"INSERT INTO "+table+" ("+key+", "+columns+") VALUES "+values+" "+tx.dialect.onConflict(key)+set)
+}

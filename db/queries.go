@@ -1,0 +1,56 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/social"
+)
+
+// queries run on one handle: the pool, or a transaction. Every statement of this package
+// goes through its three methods, which count it.
+type queries struct {
+	on      sqlx.ExtContext
+	dialect *dialect
+	sent    *atomic.Int64
+	// edge turns errors into those that leave this package. Inside a transaction it is
+	// nil: there the driver's error decides whether to try again.
+	edge func(error) error
+}
+
+// get reads one row, or is NOT_FOUND; doing says what for, in errors.
+func (q *queries) get(ctx context.Context, doing string, into any, query string, args ...any) error {
+	q.sent.Add(1)
+	return q.wrap(doing, sqlx.GetContext(ctx, q.on, into, query, args...))
+}
+
+// all reads every row.
+func (q *queries) all(ctx context.Context, doing string, into any, query string, args ...any) error {
+	q.sent.Add(1)
+	return q.wrap(doing, sqlx.SelectContext(ctx, q.on, into, query, args...))
+}
+
+// exec runs a statement whose effect on rows nobody asks for: how many were affected
+// depends on settings of the connection, and decides nothing here.
+func (q *queries) exec(ctx context.Context, doing, query string, args ...any) error {
+	q.sent.Add(1)
+	_, err := q.on.ExecContext(ctx, query, args...)
+	return q.wrap(doing, err)
+}
+
+func (q *queries) wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s: %w", doing, err)
+	if classify(err) == notThere {
+		return &social.Error{Code: social.NotFound, Message: "there is no such thing", Cause: err}
+	}
+	if q.edge != nil {
+		return q.edge(err)
+	}
+	return err
+}

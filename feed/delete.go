@@ -1,0 +1,34 @@
+package feed
+
+import (
+	"context"
+
+	"kith/db"
+	"kith/social"
+)
+
+// Delete deletes a blog of the viewer; repeated it changes nothing more. Another's blog is
+// FORBIDDEN, one that is not there NOT_FOUND.
+func (f *Feed) Delete(ctx context.Context, viewer, blog social.ID) error {
+	return f.db.Transact(ctx, func(tx *db.Tx) error {
+		author, deleted, err := tx.LockBlog(ctx, blog)
+		switch {
+		case social.HasCode(err, social.NotFound), err == nil && author != viewer && deleted:
+			return &social.Error{Code: social.NotFound, Field: "blogId", Message: "there is no such blog"}
+		case err != nil:
+			return err
+		case author != viewer:
+			return &social.Error{Code: social.Forbidden, Field: "blogId", Message: "only its author deletes a blog"}
+		case deleted:
+			return nil
+		}
+		if err := tx.MarkBlogDeleted(ctx, blog); err != nil {
+			return err
+		}
+		if err := tx.AddCounts(ctx, []db.CountChange{{UserID: author, Blogs: -1}}); err != nil {
+			return err
+		}
+		body := social.BlogBody{BlogID: blog, AuthorID: author, Deleted: true}
+		return tx.Publish(ctx, social.Event{Kind: social.BlogEvent, Body: body}, f.clock.NowMS())
+	})
+}

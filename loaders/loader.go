@@ -1,0 +1,65 @@
+package loaders
+
+import (
+	"context"
+	"time"
+
+	"github.com/graph-gophers/dataloader/v7"
+)
+
+const (
+	// wait is how long a look-up waits for others of its request. A page does not wait:
+	// see [Loader.All].
+	wait = time.Millisecond
+	// maxBatch is how many keys go into one statement.
+	maxBatch = 250
+	// inputCap bounds the queue of a batch.
+	inputCap = 128
+)
+
+// Loader finds values by key for one request: look-ups that come together share one
+// statement, and each key is read once. Safe for parallel use.
+type Loader[K comparable, V any] struct {
+	of *dataloader.Loader[K, V]
+}
+
+// newLoader loads by fetch, which answers a map: a key that is missing there has the zero
+// value.
+func newLoader[K comparable, V any](fetch func(context.Context, []K) (map[K]V, error)) Loader[K, V] {
+	batch := func(ctx context.Context, keys []K) []*dataloader.Result[V] {
+		found, err := fetch(ctx, keys)
+		results := make([]*dataloader.Result[V], len(keys))
+		for i, k := range keys {
+			results[i] = &dataloader.Result[V]{Data: found[k], Error: err}
+		}
+		return results
+	}
+	return Loader[K, V]{dataloader.NewBatchedLoader(batch,
+		dataloader.WithWait[K, V](wait),
+		dataloader.WithBatchCapacity[K, V](maxBatch),
+		dataloader.WithInputCapacity[K, V](inputCap))}
+}
+
+// Load gives the value of one key.
+func (l Loader[K, V]) Load(ctx context.Context, key K) (V, error) { return l.of.Load(ctx, key)() }
+
+// All gives the values of the keys in their order, read at once.
+func (l Loader[K, V]) All(ctx context.Context, keys []K) ([]V, error) {
+	thunks := make([]dataloader.Thunk[V], len(keys))
+	for i, k := range keys {
+		thunks[i] = l.of.Load(ctx, k)
+	}
+	l.of.Flush()
+	values := make([]V, len(keys))
+	for i, thunk := range thunks {
+		v, err := thunk()
+		if err != nil {
+			return nil, err
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+// Prime makes a value known that was read elsewhere.
+func (l Loader[K, V]) Prime(ctx context.Context, key K, value V) { l.of.Prime(ctx, key, value) }

@@ -1,0 +1,75 @@
+// Package loaders batches look-ups by id within one request. Every look-up of a person or
+// blog by id goes through here, so that a page of a hundred costs one statement.
+package loaders
+
+import (
+	"context"
+	"sync/atomic"
+
+	"kith/db"
+	"kith/social"
+)
+
+// Loaders are the look-ups of one request. Whoever is not there is nil.
+type Loaders struct {
+	Users  Loader[social.ID, *social.User]
+	Blogs  Loader[social.ID, *social.Blog]
+	Counts Loader[social.ID, social.Counts]
+	// Relations are those of the request's viewer; nobody's are none.
+	Relations Loader[social.ID, social.Relation]
+}
+
+func newLoaders(d *db.DB, viewer social.ID) *Loaders {
+	return &Loaders{
+		Users:  newLoader(byID(d.UsersByID, func(u *social.User) social.ID { return u.ID })),
+		Blogs:  newLoader(byID(d.BlogsByID, func(b *social.Blog) social.ID { return b.ID })),
+		Counts: newLoader(d.CountsByID),
+		Relations: newLoader(func(ctx context.Context, ids []social.ID) (map[social.ID]social.Relation, error) {
+			if viewer == 0 {
+				return nil, nil
+			}
+			return d.Relations(ctx, viewer, ids)
+		}),
+	}
+}
+
+// byID makes a map of what a list reader answers.
+func byID[V any](read func(context.Context, []social.ID) ([]V, error), id func(V) social.ID) func(context.Context, []social.ID) (map[social.ID]V, error) {
+	return func(ctx context.Context, ids []social.ID) (map[social.ID]V, error) {
+		values, err := read(ctx, ids)
+		found := make(map[social.ID]V, len(values))
+		for _, v := range values {
+			found[id(v)] = v
+		}
+		return found, err
+	}
+}
+
+// contextKey is the type of this package's only context key.
+type contextKey struct{}
+
+// request holds the loaders of a request, which every write replaces.
+type request struct {
+	fresh   func() *Loaders
+	current atomic.Pointer[Loaders]
+}
+
+// With gives ctx the loaders of a request of its viewer.
+func With(ctx context.Context, d *db.DB) context.Context {
+	viewer := social.Viewer(ctx)
+	r := &request{fresh: func() *Loaders { return newLoaders(d, viewer) }}
+	r.current.Store(r.fresh())
+	return context.WithValue(ctx, contextKey{}, r)
+}
+
+// From gives the loaders of the request.
+func From(ctx context.Context) *Loaders { return of(ctx).current.Load() }
+
+// Renew forgets all that the request has read. Called after every write, so that what
+// follows in the same request sees it.
+func Renew(ctx context.Context) {
+	r := of(ctx)
+	r.current.Store(r.fresh())
+}
+
+func of(ctx context.Context) *request { return ctx.Value(contextKey{}).(*request) }
