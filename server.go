@@ -1,6 +1,247 @@
-// Command kith.
+// Command kith is the social core of an app as one GraphQL server: people, who follows
+// whom, and the feed of what they publish.
+//
+// This file wires the packages together and runs them; config.go has the command line,
+// embedded.go the data folder, demo.go the demo.
 package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"kith/account"
+	"kith/db"
+	"kith/events"
+	"kith/feed"
+	"kith/follow"
+	"kith/graph"
+	"kith/loaders"
+	"kith/resolvers"
+	"kith/social"
+	"kith/transport"
+	"kith/web"
+)
 
 //go:generate go tool gqlgen generate
 
-func main() {}
+// clock is the time of production.
+var clock social.Clock = time.Now
+
+const (
+	// drainTime is how long requests under way may take once the server is told to end.
+	drainTime = 20 * time.Second
+	// The HTTP time-outs. A request is at most 1 MiB and runs at most 10 s.
+	headerTime = 5 * time.Second
+	readTime   = 20 * time.Second
+	writeTime  = 45 * time.Second
+	idleTime   = 2 * time.Minute
+	maxHeader  = 32 << 10
+)
+
+// settings is what a server is made of. The zero values of the last four are production's.
+type settings struct {
+	store         storeFlags
+	secret        string
+	migrate       bool
+	introspection bool
+
+	clock       social.Clock
+	node        social.NodeFunc // instead of a lease
+	cheapHashes bool
+	visitor     string // the handle of whom the page is signed in as; empty for nobody
+}
+
+// server is a wired Kith that has not begun to run.
+type server struct {
+	log      *slog.Logger
+	store    *store
+	accounts *account.Accounts
+	graph    *follow.Graph
+	feed     *feed.Feed
+	handler  http.Handler
+	workers  []func(context.Context) error
+	draining atomic.Bool
+}
+
+// newServer opens the store and wires all parts over it. It starts nothing.
+func newServer(ctx context.Context, log *slog.Logger, cfg settings) (*server, error) {
+	secret, err := cfg.store.secret(cfg.secret)
+	if err != nil {
+		return nil, err
+	}
+	st, err := openStore(ctx, cfg.store)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{log: log, store: st}
+	if err := s.wire(ctx, cfg, secret); err != nil {
+		st.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *server) wire(ctx context.Context, cfg settings, secret string) error {
+	d := s.store.db
+	if err := prepare(ctx, d, cfg.migrate); err != nil {
+		return err
+	}
+	if cfg.clock == nil {
+		cfg.clock = clock
+	}
+	if cfg.node == nil {
+		lease := db.NewNodeLease(d, cfg.clock, s.log)
+		if err := lease.Renew(ctx); err != nil {
+			return fmt.Errorf("lease a node number: %w", err)
+		}
+		cfg.node = lease.Node
+		s.workers = append(s.workers, lease.Run)
+	}
+	ids := social.NewSnowflake(cfg.clock, cfg.node)
+	accounts, err := account.New(d, ids, cfg.clock, account.Config{Secret: secret, CheapHashes: cfg.cheapHashes})
+	if err != nil {
+		return err
+	}
+	s.accounts = accounts
+	s.graph = follow.New(d, cfg.clock, follow.Config{})
+	s.feed = feed.New(d, ids, cfg.clock)
+	s.workers = append(s.workers, events.NewTrimmer(d, cfg.clock, s.log).Run)
+	var page http.Handler
+	if cfg.introspection { // GraphiQL is nothing without the schema
+		if page, err = s.page(ctx, cfg.visitor); err != nil {
+			return err
+		}
+	}
+	s.handler = s.edge(page, cfg.introspection)
+	return nil
+}
+
+// prepare brings the schema up, or checks that it is.
+func prepare(ctx context.Context, d *db.DB, migrate bool) error {
+	if !migrate {
+		return d.CheckSchema(ctx)
+	}
+	_, err := d.Migrate(ctx)
+	return err
+}
+
+// edge wires GraphQL over the verbs, and HTTP over that.
+func (s *server) edge(page http.Handler, introspection bool) http.Handler {
+	d := s.store.db
+	schema := graph.NewExecutableSchema(graph.Config{
+		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed},
+		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
+	})
+	return transport.New(transport.Config{
+		Schema:        schema,
+		Viewer:        s.accounts.Viewer,
+		Operation:     func(ctx context.Context) context.Context { return loaders.With(ctx, d) },
+		Ready:         s.ready,
+		Page:          page,
+		Introspection: introspection,
+		Log:           s.log,
+	})
+}
+
+// page is GraphiQL with the example operations, signed in as the visitor.
+func (s *server) page(ctx context.Context, visitor string) (http.Handler, error) {
+	page := web.Page{Tabs: examples()}
+	if visitor != "" {
+		session, err := s.accounts.SessionOf(ctx, visitor)
+		if err != nil {
+			return nil, fmt.Errorf("sign in the visitor: %w", err)
+		}
+		page.Token = session.Token
+	}
+	return web.Handler(page), nil
+}
+
+// ready says why a balancer should send requests elsewhere.
+func (s *server) ready(ctx context.Context) error {
+	if s.draining.Load() {
+		return social.Errorf(social.Unavailable, "draining")
+	}
+	return s.store.db.Ping(ctx)
+}
+
+// run serves until ctx ends, then answers what is under way and closes the store. Where it
+// listens is told on out.
+func (s *server) run(ctx context.Context, address string, out io.Writer) error {
+	defer s.store.close()
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	at := listener.Addr().String()
+	if _, err := fmt.Fprintf(out, "Kith is at http://%s/ (GraphiQL) and http://%s/graphql\n", at, at); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	h := &http.Server{
+		Handler: s.handler, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime,
+		IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	// Workers outlast the requests: ids are still needed while those are answered.
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	g, working := errgroup.WithContext(working)
+	for _, w := range s.workers {
+		g.Go(func() error { return w(working) })
+	}
+	g.Go(func() error {
+		if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve: %w", err)
+		}
+		return nil
+	})
+	g.Go(func() error {
+		defer stop()
+		select {
+		case <-ctx.Done():
+		case <-working.Done(): // a part has failed
+		}
+		return s.drain(h)
+	})
+	return g.Wait()
+}
+
+// drain takes no more requests and waits for those under way.
+func (s *server) drain(h *http.Server) error {
+	s.draining.Store(true)
+	s.log.Info("draining")
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	if err := h.Shutdown(ctx); err != nil {
+		return fmt.Errorf("requests were cut off: %w", errors.Join(err, h.Close()))
+	}
+	return nil
+}
+
+func main() {
+	command, err := parse(os.Args[1:], os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kith:", err)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends at once
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	command.BindTo(ctx, (*context.Context)(nil))
+	command.BindTo(os.Stdout, (*io.Writer)(nil))
+	if err := command.Run(log); err != nil {
+		fmt.Fprintln(os.Stderr, "kith:", err)
+		os.Exit(1)
+	}
+}

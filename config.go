@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"kith/account"
+	"kith/db"
+	"kith/social"
+)
+
+// commands is the command line. Every flag has a KITH_ variable of the same name.
+type commands struct {
+	Serve   serveCommand   `cmd:"" help:"Run the server."`
+	Demo    demoCommand    `cmd:"" help:"Run the server on embedded stores with sample people and blogs, signed in as one of them."`
+	Migrate migrateCommand `cmd:"" help:"Bring the schema of the store up to this binary's, and end."`
+	Token   tokenCommand   `cmd:"" help:"Print a token that signs in as a person."`
+}
+
+// storeFlags say where the truth is.
+type storeFlags struct {
+	MySQL string `name:"mysql" env:"KITH_MYSQL" placeholder:"DSN" help:"MySQL, MariaDB or TiDB: user:password@tcp(host:port)/database. Without it the store is embedded."`
+	Data  string `name:"data" env:"KITH_DATA" default:"./data" placeholder:"FOLDER" help:"Folder of the embedded store and of its secret (${default})."`
+}
+
+// secretFlags say what signs the tokens.
+type secretFlags struct {
+	JWTSecret string `name:"jwt-secret" env:"KITH_JWT_SECRET" placeholder:"SECRET" help:"Signs the tokens: at least 32 bytes, the same on all servers. Needed with --mysql; an embedded store makes and keeps its own."`
+}
+
+// webFlags say how the server meets its clients.
+type webFlags struct {
+	Listen        string `name:"listen" env:"KITH_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on (${default})."`
+	Introspection string `name:"introspection" env:"KITH_INTROSPECTION" enum:"on,off" default:"on" help:"on or off: whether clients may read the schema, and GraphiQL is served (${default})."`
+}
+
+type serveCommand struct {
+	storeFlags
+	secretFlags
+	webFlags
+	Migrate string `name:"migrate" env:"KITH_MIGRATE" enum:"on,off" default:"on" help:"on or off: whether the schema is brought up at start (${default})."`
+}
+
+// Run runs the server until ctx ends.
+func (c *serveCommand) Run(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	s, err := newServer(ctx, log, settings{
+		store: c.storeFlags, secret: c.JWTSecret, migrate: c.Migrate == "on", introspection: c.Introspection == "on",
+	})
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, c.Listen, out)
+}
+
+type demoCommand struct {
+	Data string `name:"data" env:"KITH_DATA" default:"./data" placeholder:"FOLDER" help:"Folder of the demo's store (${default})."`
+	webFlags
+}
+
+// Run runs the demo until ctx ends.
+func (c *demoCommand) Run(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	s, err := newDemo(ctx, log, c.Data, c.Introspection == "on", out)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, c.Listen, out)
+}
+
+type migrateCommand struct{ storeFlags }
+
+// Run migrates and tells how far.
+func (c *migrateCommand) Run(ctx context.Context, _ *slog.Logger, out io.Writer) error {
+	st, err := openStore(ctx, c.storeFlags)
+	if err != nil {
+		return err
+	}
+	defer st.close()
+	n, err := st.db.Migrate(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%d migrations applied; the schema is up to date\n", n)
+	return err
+}
+
+type tokenCommand struct {
+	storeFlags
+	secretFlags
+	Handle string `arg:"" help:"The person's handle."`
+}
+
+// Run prints a token. It only reads, so the server may be running.
+func (c *tokenCommand) Run(ctx context.Context, _ *slog.Logger, out io.Writer) error {
+	secret, err := c.secret(c.JWTSecret)
+	if err != nil {
+		return err
+	}
+	if c.MySQL == "" {
+		if _, err := os.Stat(databaseFile(c.Data)); err != nil {
+			return fmt.Errorf("there is no embedded store: %w", err)
+		}
+	}
+	d, err := db.Open(ctx, c.config())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	none := social.NewSnowflake(nil, nil) // signs in, never up
+	accounts, err := account.New(d, none, clock, account.Config{Secret: secret})
+	if err != nil {
+		return err
+	}
+	session, err := accounts.SessionOf(ctx, c.Handle)
+	if social.HasCode(err, social.NotFound) {
+		return fmt.Errorf("nobody has the handle %q", c.Handle)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, session.Token)
+	return err
+}
+
+// secret is the given secret, or the embedded store's own.
+func (f storeFlags) secret(given string) (string, error) {
+	switch {
+	case given != "":
+		return given, nil
+	case f.MySQL != "":
+		return "", errors.New("--jwt-secret (or KITH_JWT_SECRET) is needed with --mysql: all servers sign with the same secret")
+	}
+	return ownSecret(f.Data)
+}
+
+// config is what db needs to know of the flags.
+func (f storeFlags) config() db.Config {
+	if f.MySQL != "" {
+		return db.Config{MySQL: f.MySQL}
+	}
+	return db.Config{SQLite: databaseFile(f.Data)}
+}
+
+// parse reads the command line; errors are told as kong tells them.
+func parse(args []string, out io.Writer) (*kong.Context, error) {
+	k, err := kong.New(&commands{}, kong.Name("kith"), kong.Writers(out, out), kong.UsageOnError(),
+		kong.Description("The social core of an app as one GraphQL server."))
+	if err != nil {
+		return nil, err
+	}
+	return k.Parse(args)
+}

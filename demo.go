@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"kith/db"
+	"kith/ops"
+	"kith/social"
+	"kith/web"
+)
+
+// newDemo wires a server over the embedded store of the folder, made with sample people
+// and blogs when there is none yet, and tells on out how to use it.
+func newDemo(ctx context.Context, log *slog.Logger, folder string, introspection bool, out io.Writer) (*server, error) {
+	if err := seedOnce(ctx, folder); err != nil {
+		return nil, err
+	}
+	s, err := newServer(ctx, log, settings{
+		store: storeFlags{Data: folder}, migrate: true, introspection: introspection, visitor: ops.DemoHandle,
+	})
+	if social.HasCode(err, social.NotFound) {
+		return nil, fmt.Errorf("%s holds other people than the demo's: name another folder by --data", folder)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = fmt.Fprintf(out, "Signed in as %s. Everybody's password is %q. The store is in %s.\n",
+		ops.DemoHandle, ops.DemoPassword, folder)
+	return s, err
+}
+
+// seedOnce makes the folder's store with the samples in it, whole or not at all: it is
+// filled under another name.
+func seedOnce(ctx context.Context, folder string) error {
+	file := databaseFile(folder)
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	lock, err := lockFolder(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	workshop := filepath.Join(folder, "seed")
+	defer func() { _ = os.RemoveAll(workshop) }()
+	// What an earlier seeding left when it was cut off is of no use.
+	if err := errors.Join(os.RemoveAll(workshop), os.Mkdir(workshop, 0o700)); err != nil {
+		return fmt.Errorf("seed the demo: %w", err)
+	}
+	if err := seed(ctx, databaseFile(workshop)); err != nil {
+		return fmt.Errorf("seed the demo: %w", err)
+	}
+	return os.Rename(databaseFile(workshop), file)
+}
+
+func seed(ctx context.Context, file string) (err error) {
+	d, err := db.Open(ctx, db.Config{SQLite: file})
+	if err != nil {
+		return err
+	}
+	// Closing takes the write-ahead log into the file.
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if _, err := d.Migrate(ctx); err != nil {
+		return err
+	}
+	return ops.Seed(ctx, d, clock)
+}
+
+// examples are the operations in the page's tabs, each named after itself.
+func examples() []web.Tab {
+	return []web.Tab{
+		{Name: "Feed", Query: exampleFeed, Variables: `{ "first": 5 }`},
+		{Name: "Person", Query: examplePerson, Variables: `{ "handle": "grace" }`},
+		{Name: "Follow", Query: exampleFollow, Variables: fmt.Sprintf(`{ "id": %q }`, "paste an id from the Person tab")},
+		{Name: "Publish", Query: examplePublish, Variables: `{ "title": "Hello", "content": "My first blog." }`},
+	}
+}
+
+const (
+	exampleFeed = `# The blogs of the people you follow, newest first.
+# For the next page pass pageInfo.endCursor as "after".
+query Feed($first: Int, $after: String) {
+  followFeed(first: $first, after: $after) {
+    edges {
+      cursor
+      node {
+        title
+        createdAt
+        author {
+          handle
+          name
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+`
+	examplePerson = `# A person, how you stand to them, and who follows them.
+query Person($handle: String!) {
+  user(handle: $handle) {
+    id
+    name
+    bio
+    followerCount
+    followingCount
+    viewerIsFollowing
+    isFollowingViewer
+    followers(first: 3) {
+      totalCount
+      edges {
+        since
+        node {
+          handle
+        }
+      }
+    }
+  }
+}
+`
+	exampleFollow = `# Follow somebody: repeat it, and changed is false.
+mutation Follow($id: ID!) {
+  follow(input: { userId: $id }) {
+    state
+    changed
+    user {
+      followerCount
+      isMutual
+    }
+    viewer {
+      followingCount
+    }
+  }
+}
+`
+	examplePublish = `# Publish a blog: it is in your followers' feeds at once.
+mutation Publish($title: String!, $content: String!) {
+  publishBlog(input: { title: $title, content: $content }) {
+    blog {
+      id
+      createdAt
+    }
+    viewer {
+      blogCount
+    }
+  }
+}
+`
+)

@@ -1,0 +1,93 @@
+// Package ops holds the commands behind the server.
+package ops
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"kith/account"
+	"kith/db"
+	"kith/feed"
+	"kith/follow"
+	"kith/social"
+)
+
+// DemoHandle and DemoPassword sign in as the demo's visitor; all sample people share the
+// password.
+const (
+	DemoHandle   = "ada"
+	DemoPassword = "kith-demo"
+)
+
+// seeder makes the samples through the verbs, on a clock that it moves.
+type seeder struct {
+	accounts *account.Accounts
+	graph    *follow.Graph
+	feed     *feed.Feed
+	now      time.Time
+	people   map[string]social.ID
+}
+
+// Seed fills an empty store with sample people, relations and blogs of the last two
+// weeks, the newest some minutes old.
+func Seed(ctx context.Context, d *db.DB, clock social.Clock) error {
+	s := &seeder{now: clock().Add(-15 * 24 * time.Hour), people: map[string]social.ID{}}
+	at := func() time.Time { return s.now }
+	ids := social.NewSnowflake(at, func() (int, error) { return 0, nil })
+	var err error
+	// The secret signs tokens that nobody gets to see.
+	s.accounts, err = account.New(d, ids, at, account.Config{Secret: "the seeding signs nobody in: 32 b"})
+	if err != nil {
+		return err
+	}
+	s.graph, s.feed = follow.New(d, at, follow.Config{}), feed.New(d, ids, at)
+	for _, step := range []func(context.Context) error{s.signUp, s.follow, s.publish(clock())} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *seeder) signUp(ctx context.Context) error {
+	for _, p := range samplePeople {
+		s.now = s.now.Add(time.Minute)
+		session, err := s.accounts.SignUp(ctx, p.handle, p.name, DemoPassword)
+		if err != nil {
+			return fmt.Errorf("sign up %s: %w", p.handle, err)
+		}
+		s.people[p.handle] = session.User.ID
+		if err := s.accounts.UpdateProfile(ctx, session.User.ID, account.ProfilePatch{Bio: &p.bio}); err != nil {
+			return fmt.Errorf("write the bio of %s: %w", p.handle, err)
+		}
+	}
+	return nil
+}
+
+func (s *seeder) follow(ctx context.Context) error {
+	for _, p := range samplePeople {
+		for _, target := range p.follows {
+			s.now = s.now.Add(time.Minute)
+			if _, err := s.graph.Follow(ctx, s.people[p.handle], s.people[target]); err != nil {
+				return fmt.Errorf("%s follows %s: %w", p.handle, target, err)
+			}
+		}
+	}
+	return nil
+}
+
+// publish spreads the blogs evenly from where the clock stands up to the end.
+func (s *seeder) publish(end time.Time) func(context.Context) error {
+	return func(ctx context.Context) error {
+		pause := end.Sub(s.now) / time.Duration(len(sampleBlogs)+1)
+		for _, b := range sampleBlogs {
+			s.now = s.now.Add(pause)
+			draft := feed.Draft{Title: b.title, Content: b.content}
+			if _, err := s.feed.Publish(ctx, s.people[b.author], draft); err != nil {
+				return fmt.Errorf("publish %q: %w", b.title, err)
+			}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,64 @@
+package resolvers
+
+import (
+	"context"
+
+	"kith/account"
+	"kith/graph"
+	"kith/loaders"
+	"kith/social"
+)
+
+func (r mutation) SignUp(ctx context.Context, in graph.SignUpInput) (*graph.AuthPayload, error) {
+	s, err := r.Accounts.SignUp(ctx, in.Handle, in.Name, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	loaders.Renew(ctx)
+	return auth(s), nil
+}
+
+func (r mutation) SignIn(ctx context.Context, in graph.SignInInput) (*graph.AuthPayload, error) {
+	s, err := r.Accounts.SignIn(ctx, in.Handle, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	return auth(s), nil
+}
+
+func auth(s *account.Session) *graph.AuthPayload {
+	return &graph.AuthPayload{Token: s.Token, ExpiresAt: s.ExpiresAt, User: s.User}
+}
+
+func (r mutation) UpdateProfile(ctx context.Context, in graph.UpdateProfileInput) (*graph.UserPayload, error) {
+	patch, err := profilePatch(in)
+	if err != nil {
+		return nil, err
+	}
+	id := social.Viewer(ctx)
+	if err := r.Accounts.UpdateProfile(ctx, id, patch); err != nil {
+		return nil, err
+	}
+	loaders.Renew(ctx)
+	me, err := viewer(ctx)
+	return &graph.UserPayload{UserID: social.GlobalID(social.UserNode, id), User: me, Viewer: me}, err
+}
+
+// profilePatch tells an omitted field, which keeps its value, from null, which only
+// avatarUrl can be.
+func profilePatch(in graph.UpdateProfileInput) (p account.ProfilePatch, err error) {
+	p.Name, p.Bio = in.Name.Value(), in.Bio.Value()
+	switch {
+	case in.Name.IsSet() && p.Name == nil:
+		err = social.Invalid("name", "a name cannot be null")
+	case in.Bio.IsSet() && p.Bio == nil:
+		err = social.Invalid("bio", "a bio cannot be null; it can be empty")
+	}
+	if p.AvatarURL = in.AvatarURL.Value(); p.AvatarURL != nil && *p.AvatarURL == "" {
+		err = social.Invalid("avatarUrl", "an empty address is none; null takes the avatar away")
+	}
+	if in.AvatarURL.IsSet() && p.AvatarURL == nil {
+		p.AvatarURL = new(string)
+	}
+	return p, err
+}

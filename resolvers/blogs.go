@@ -1,0 +1,86 @@
+package resolvers
+
+import (
+	"context"
+
+	"kith/feed"
+	"kith/graph"
+	"kith/loaders"
+	"kith/social"
+)
+
+func (r query) Blog(ctx context.Context, id string) (*social.Blog, error) {
+	key, err := social.ParseIDOf(social.BlogNode, "id", id)
+	if err != nil {
+		return nil, err
+	}
+	blogs, err := visibleBlogs(ctx, []social.ID{key})
+	if err != nil || len(blogs) == 0 {
+		return nil, err
+	}
+	return blogs[0], nil
+}
+
+func (r blog) Author(ctx context.Context, b *social.Blog) (*social.User, error) {
+	author, err := loaders.From(ctx).Users.Load(ctx, b.AuthorID)
+	if err == nil && author == nil { // lost since the blog was found to be visible
+		err = social.Errorf(social.NotFound, "the author of this blog is gone")
+	}
+	return author, err
+}
+
+func (r user) Blogs(ctx context.Context, u *social.User, first *int, after *string) (*graph.BlogConnection, error) {
+	p, err := social.PageArgs{First: first, After: after}.Page(social.BlogsCursor, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	part, err := r.Feed.ByAuthor(ctx, u, p)
+	if err != nil {
+		return nil, err
+	}
+	return blogs(ctx, social.BlogsCursor, u.ID, part), nil
+}
+
+func (r query) FollowFeed(ctx context.Context, first *int, after *string, last *int, before *string) (*graph.BlogConnection, error) {
+	viewer := social.Viewer(ctx)
+	p, err := social.PageArgs{First: first, After: after, Last: last, Before: before}.Page(social.FeedCursor, viewer)
+	if err != nil {
+		return nil, err
+	}
+	part, err := r.Feed.Home(ctx, viewer, p)
+	if err != nil {
+		return nil, err
+	}
+	return blogs(ctx, social.FeedCursor, viewer, part), nil
+}
+
+func (r mutation) PublishBlog(ctx context.Context, in graph.PublishBlogInput) (*graph.BlogPayload, error) {
+	author := social.Viewer(ctx)
+	b, err := r.Feed.Publish(ctx, author, feed.Draft{
+		Title: in.Title, Content: in.Content, ImageURLs: in.ImageUrls.Value(), Key: in.IdempotencyKey.Value(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	loaders.Renew(ctx)
+	me, err := viewer(ctx)
+	place := social.Cursor{MinTime: b.CreatedAt(), ID: b.ID}
+	return &graph.BlogPayload{
+		Blog:     b,
+		BlogEdge: &graph.BlogEdge{Cursor: place.Encode(social.BlogsCursor, author), Node: b},
+		Viewer:   me,
+	}, err
+}
+
+func (r mutation) DeleteBlog(ctx context.Context, in graph.BlogIDInput) (*graph.DeleteBlogPayload, error) {
+	id, err := social.ParseIDOf(social.BlogNode, "blogId", in.BlogID)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Feed.Delete(ctx, social.Viewer(ctx), id); err != nil {
+		return nil, err
+	}
+	loaders.Renew(ctx)
+	me, err := viewer(ctx)
+	return &graph.DeleteBlogPayload{DeletedBlogID: in.BlogID, Viewer: me}, err
+}

@@ -1,0 +1,95 @@
+package resolvers
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"kith/feed"
+	"kith/graph"
+	"kith/loaders"
+	"kith/social"
+)
+
+// pageInfo tells where a page begins and ends. Both cursors are those of the rows that
+// were read, so that a page whose people are all hidden can still be passed.
+func pageInfo[T any](part social.Part[T], cursor func(T) string) *graph.PageInfo {
+	info := &graph.PageInfo{HasNextPage: part.HasNext, HasPreviousPage: part.HasPrevious}
+	if n := len(part.Items); n > 0 {
+		start, end := cursor(part.Items[0]), cursor(part.Items[n-1])
+		info.StartCursor, info.EndCursor = &start, &end
+	}
+	return info
+}
+
+// blogs makes a connection of a page of blogs, and primes what was read with it.
+func blogs(ctx context.Context, kind social.CursorKind, owner social.ID, part social.Part[feed.Entry]) *graph.BlogConnection {
+	l := loaders.From(ctx)
+	cursor := func(e feed.Entry) string { return e.Cursor.Encode(kind, owner) }
+	c := &graph.BlogConnection{
+		Edges:    make([]*graph.BlogEdge, 0, len(part.Items)),
+		Nodes:    make([]*social.Blog, 0, len(part.Items)),
+		PageInfo: pageInfo(part, cursor),
+	}
+	for _, e := range part.Items {
+		l.Blogs.Prime(ctx, e.Blog.ID, e.Blog)
+		l.Users.Prime(ctx, e.Author.ID, e.Author)
+		c.Edges = append(c.Edges, &graph.BlogEdge{Cursor: cursor(e), Node: e.Blog})
+		c.Nodes = append(c.Nodes, e.Blog)
+	}
+	return c
+}
+
+// peers makes a connection of a page of relations; people who are gone are left out.
+func peers(ctx context.Context, kind social.CursorKind, owner social.ID, part social.Part[social.Peer]) (*graph.UserConnection, error) {
+	cursor := func(p social.Peer) string { return p.Cursor().Encode(kind, owner) }
+	c := &graph.UserConnection{
+		Edges:    make([]*graph.UserEdge, 0, len(part.Items)),
+		Nodes:    make([]*social.User, 0, len(part.Items)),
+		PageInfo: pageInfo(part, cursor),
+		Owner:    owner,
+		Kind:     kind,
+	}
+	ids := make([]social.ID, len(part.Items))
+	for i, p := range part.Items {
+		ids[i] = p.ID
+	}
+	people, err := hydrate(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i, u := range people {
+		if u != nil {
+			since := part.Items[i].Since
+			c.Edges = append(c.Edges, &graph.UserEdge{Cursor: cursor(part.Items[i]), Node: u, Since: &since})
+			c.Nodes = append(c.Nodes, u)
+		}
+	}
+	return c, nil
+}
+
+// hydrate reads a page of people, and with them what the request asks of each: batches
+// that begin here need not wait for others.
+func hydrate(ctx context.Context, ids []social.ID) ([]*social.User, error) {
+	l := loaders.From(ctx)
+	if wants(ctx, "followerCount", "followingCount", "blogCount") {
+		if _, err := l.Counts.All(ctx, ids); err != nil {
+			return nil, err
+		}
+	}
+	if wants(ctx, "viewerIsFollowing", "isFollowingViewer", "isMutual", "viewerCanFollow") {
+		if _, err := l.Relations.All(ctx, ids); err != nil {
+			return nil, err
+		}
+	}
+	return l.Users.All(ctx, ids)
+}
+
+// wants tells whether the request asks any of the fields of the connection's people.
+func wants(ctx context.Context, fields ...string) bool {
+	var paths []string
+	for _, f := range fields {
+		paths = append(paths, "edges.node."+f, "nodes."+f)
+	}
+	return graphql.AnyFieldRequested(ctx, paths...)
+}

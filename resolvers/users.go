@@ -1,0 +1,97 @@
+package resolvers
+
+import (
+	"context"
+	"math"
+
+	"kith/graph"
+	"kith/loaders"
+	"kith/social"
+)
+
+func (r query) Viewer(ctx context.Context) (*social.User, error) { return viewer(ctx) }
+
+func (r query) User(ctx context.Context, handle string) (*social.User, error) {
+	u, err := r.Accounts.ByHandle(ctx, "handle", handle)
+	if social.HasCode(err, social.NotFound) {
+		return nil, nil //nolint:nilnil // null is GraphQL's answer
+	}
+	if err != nil {
+		return nil, err
+	}
+	loaders.From(ctx).Users.Prime(ctx, u.ID, u)
+	return u, nil
+}
+
+func (r user) FollowerCount(ctx context.Context, u *social.User) (int, error) {
+	c, err := loaders.From(ctx).Counts.Load(ctx, u.ID)
+	return shown(c.Followers), err
+}
+
+func (r user) FollowingCount(ctx context.Context, u *social.User) (int, error) {
+	c, err := loaders.From(ctx).Counts.Load(ctx, u.ID)
+	return shown(c.Following), err
+}
+
+func (r user) BlogCount(ctx context.Context, u *social.User) (int, error) {
+	c, err := loaders.From(ctx).Counts.Load(ctx, u.ID)
+	return shown(c.Blogs), err
+}
+
+// shown bounds a count to GraphQL's Int.
+func shown(n int64) int { return int(min(n, math.MaxInt32)) }
+
+func (r user) ViewerIsFollowing(ctx context.Context, u *social.User) (bool, error) {
+	rel, err := loaders.From(ctx).Relations.Load(ctx, u.ID)
+	return rel.ViewerFollows, err
+}
+
+func (r user) IsFollowingViewer(ctx context.Context, u *social.User) (bool, error) {
+	rel, err := loaders.From(ctx).Relations.Load(ctx, u.ID)
+	return rel.FollowsViewer, err
+}
+
+func (r user) IsMutual(ctx context.Context, u *social.User) (bool, error) {
+	rel, err := loaders.From(ctx).Relations.Load(ctx, u.ID)
+	return rel.ViewerFollows && rel.FollowsViewer, err
+}
+
+func (r user) ViewerCanFollow(ctx context.Context, u *social.User) (bool, error) {
+	if v := social.Viewer(ctx); v == 0 || v == u.ID {
+		return false, nil
+	}
+	rel, err := loaders.From(ctx).Relations.Load(ctx, u.ID)
+	return !rel.ViewerFollows, err
+}
+
+func (r user) Followers(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
+	p, err := social.PageArgs{First: first, After: after}.Page(social.FollowersCursor, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	part, err := r.Graph.Followers(ctx, u.ID, p)
+	if err != nil {
+		return nil, err
+	}
+	return peers(ctx, social.FollowersCursor, u.ID, part)
+}
+
+func (r user) Following(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
+	p, err := social.PageArgs{First: first, After: after}.Page(social.FollowingCursor, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	part, err := r.Graph.Following(ctx, u.ID, p)
+	if err != nil {
+		return nil, err
+	}
+	return peers(ctx, social.FollowingCursor, u.ID, part)
+}
+
+func (r userConnection) TotalCount(ctx context.Context, c *graph.UserConnection) (int, error) {
+	counts, err := loaders.From(ctx).Counts.Load(ctx, c.Owner)
+	if c.Kind == social.FollowingCursor {
+		return shown(counts.Following), err
+	}
+	return shown(counts.Followers), err
+}
