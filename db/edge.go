@@ -38,6 +38,9 @@ func (tx *Tx) forcePrimary() string {
 // FollowStates reads the stored states of these edges; edges that never were are absent.
 // At most 900 pairs; reads the primary key.
 func (q *queries) FollowStates(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.FollowState, error) {
+	if len(pairs) == 0 {
+		return nil, nil // an empty list of pairs is no SQL
+	}
 	var found []struct {
 		UserID   social.ID          `db:"user_id"`
 		TargetID social.ID          `db:"target_id"`

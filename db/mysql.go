@@ -56,6 +56,7 @@ type mysqlConnector struct{ driver.Connector }
 func newMySQLConnector(cfg *mysql.Config) (*mysqlConnector, error) {
 	cfg.InterpolateParams = true
 	cfg.Collation = "utf8mb4_bin"
+	cfg.Logger = &mysql.NopLogger{} // what it would tell is in the errors too
 	for _, t := range []struct {
 		set   *time.Duration
 		value time.Duration

@@ -26,6 +26,7 @@ type DB struct {
 	queries
 	read, write *sqlx.DB
 	statements  atomic.Int64
+	retries     atomic.Int64
 	lanes       int
 	close       []func() error
 }
@@ -65,6 +66,10 @@ func (d *DB) Ping(ctx context.Context) error {
 
 // Statements is how many statements were sent since Open, begin and commit left out.
 func (d *DB) Statements() int64 { return d.statements.Load() }
+
+// Retries is how many transactions were run again since Open: after a deadlock, a lock
+// wait that took too long, or a broken connection.
+func (d *DB) Retries() int64 { return d.retries.Load() }
 
 // NowMS is the store's own clock, in milliseconds since 1970.
 func (q *queries) NowMS(ctx context.Context) (int64, error) {

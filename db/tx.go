@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -33,6 +35,7 @@ func (d *DB) Transact(ctx context.Context, do func(*Tx) error) error {
 		if !retryable(err) || try == maxTries {
 			return public(err)
 		}
+		d.retries.Add(1)
 		// Jitter, or the losers meet again; it grows with the crowd.
 		pause := rand.N(time.Duration(1<<min(try, 6)) * time.Millisecond)
 		select {
@@ -71,6 +74,9 @@ func (d *DB) once(ctx context.Context, do func(*Tx) error) error {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
+		if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+			err = ctx.Err() // it ended first, and rolled back
+		}
 		return commitError{fmt.Errorf("commit: %w", err)}
 	}
 	return nil

@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"kith/graph"
 	"kith/loaders"
@@ -33,8 +31,8 @@ func (r query) Nodes(ctx context.Context, ids []string) ([]graph.Node, error) {
 	for i, id := range ids {
 		t, key, err := social.ParseGlobalID("ids", id)
 		if err != nil {
-			at := append(graphql.GetPath(ctx), ast.PathIndex(i))
-			graphql.AddError(ctx, gqlerror.WrapPath(at, err))
+			at := graphql.WithFieldContext(ctx, &graphql.FieldContext{Index: &i})
+			graphql.AddError(at, err)
 			continue
 		}
 		byType[t] = append(byType[t], key)

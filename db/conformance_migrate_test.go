@@ -1,0 +1,143 @@
+package db_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"kith/db"
+	"kith/socialtest"
+)
+
+// unmigrated opens the store anew with nothing in it.
+func unmigrated(t testing.TB, s *socialtest.Store) *db.DB {
+	t.Helper()
+	if !s.IsMySQL() {
+		s.Config.SQLite = filepath.Join(t.TempDir(), "kith.db")
+		d := s.Open(t)
+		raw, err := sqlx.Connect("sqlite", "file:"+s.Config.SQLite+"?_pragma=busy_timeout(5000)")
+		noError(t, err)
+		t.Cleanup(func() { noError(t, raw.Close()) })
+		s.SQL = raw
+		return d
+	}
+	s.Exec(t, "DROP TABLE "+strings.Join(tables(t, s), ", ")+", goose_db_version")
+	return s.Open(t)
+}
+
+// tables are those of the schema, in alphabetical order.
+func tables(t testing.TB, s *socialtest.Store) []string {
+	t.Helper()
+	query := "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+	if s.IsMySQL() {
+		query = "SELECT table_name AS name FROM information_schema.TABLES WHERE table_schema = DATABASE()"
+	}
+	var names []string
+	noError(t, s.SQL.Select(&names, "SELECT name FROM ("+query+") AS t WHERE name <> 'goose_db_version' ORDER BY name"))
+	return names
+}
+
+func TestUnmigratedSchemaIsRefused(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		d := unmigrated(t, s)
+		err := d.CheckSchema(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "kith migrate") {
+			t.Fatalf("got %v", err)
+		}
+		equal(t, "tables", len(tables(t, s)), 0)
+		_, err = d.Migrate(t.Context())
+		noError(t, err)
+		noError(t, d.CheckSchema(t.Context()))
+	})
+}
+
+func TestMigrateRunTwiceDoesNothingMore(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		d := unmigrated(t, s)
+		done, err := d.Migrate(t.Context())
+		noError(t, err)
+		if done == 0 {
+			t.Error("nothing was migrated")
+		}
+		people(t, d, 1)
+		publish(t, d, 1, 1)
+		done, err = d.Migrate(t.Context())
+		noError(t, err)
+		equal(t, "migrations of the second run", done, 0)
+		equal(t, "rows that stayed", handles(t, s), 1)
+		equal(t, "lanes that stayed", s.Int(t, "SELECT SUM(seq) FROM lane"), 1)
+	})
+}
+
+// Four servers find an empty database at once: one of them migrates it.
+func TestServersMigrateAtOnce(t *testing.T) {
+	onMySQL(t, func(t *testing.T, s *socialtest.Store) {
+		servers := []*db.DB{unmigrated(t, s), s.Open(t), s.Open(t), s.Open(t)}
+		type result struct {
+			done int
+			err  error
+		}
+		results := make(chan result)
+		for _, d := range servers {
+			go func() {
+				n, err := d.Migrate(t.Context())
+				results <- result{n, err}
+			}()
+		}
+		migrated := 0
+		for range servers {
+			r := <-results
+			noError(t, r.err)
+			if r.done > 0 {
+				migrated++
+			}
+		}
+		equal(t, "servers that migrated", migrated, 1)
+		for _, d := range servers {
+			noError(t, d.CheckSchema(t.Context()))
+			equal(t, "lanes", d.Lanes(), 16)
+			publish(t, d, 1, 1)
+		}
+	})
+}
+
+// During a rolling upgrade the old binary runs on the new schema.
+func TestBinaryOlderThanTheSchemaRuns(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		s.Exec(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)")
+		d := s.OpenServer(t)
+		done, err := d.Migrate(t.Context())
+		noError(t, err)
+		equal(t, "migrations", done, 0)
+		equal(t, "newer versions", s.Int(t, "SELECT COUNT(*) FROM goose_db_version WHERE version_id = 99999"), 1)
+		people(t, d, 1)
+	})
+}
+
+func TestBothDialectsHaveTheSameTablesAndColumns(t *testing.T) {
+	t.Parallel()
+	my, lite := socialtest.NewMySQL(t), socialtest.NewSQLite(t)
+	equal(t, "tables", tables(t, lite), tables(t, my))
+	for _, table := range tables(t, my) {
+		var ours, theirs []struct {
+			Name     string `db:"name"`
+			Nullable bool   `db:"nullable"`
+			Key      bool   `db:"pk"`
+		}
+		noError(t, lite.SQL.Select(&ours,
+			`SELECT name, "notnull" = 0 AS nullable, pk > 0 AS pk FROM pragma_table_info(?) ORDER BY cid`, table))
+		noError(t, my.SQL.Select(&theirs, `
+			SELECT column_name AS name, is_nullable = 'YES' AS nullable, column_key = 'PRI' AS pk
+			FROM information_schema.COLUMNS WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position`, table))
+		equal(t, "columns of "+table, ours, theirs)
+		equal(t, "indexes of "+table, lite.Int(t,
+			`SELECT COUNT(*) FROM pragma_index_list(?) WHERE origin <> 'pk'`, table), my.Int(t, `
+			SELECT COUNT(DISTINCT index_name) FROM information_schema.STATISTICS
+			WHERE table_schema = DATABASE() AND table_name = ? AND index_name <> 'PRIMARY'`, table))
+	}
+}

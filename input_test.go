@@ -1,0 +1,378 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"kith/social"
+	"kith/socialtest"
+)
+
+// place is an argument of the schema, or a field of its input object.
+type place struct {
+	on    string // Query, Mutation or User
+	field *ast.FieldDefinition
+	arg   *ast.ArgumentDefinition
+	input *ast.FieldDefinition // nil for the argument itself
+	item  bool                 // one item of the list
+}
+
+// places walks the schema: every argument there is, and every field of their inputs.
+func places(t *testing.T) []place {
+	t.Helper()
+	s := schema()
+	var found []place
+	add := func(p place) {
+		found = append(found, p)
+		if p.typ().Elem != nil {
+			p.item = true
+			found = append(found, p)
+		}
+	}
+	for _, def := range s.Types {
+		if def.Kind != ast.Object || def.BuiltIn || strings.HasPrefix(def.Name, "__") {
+			continue
+		}
+		for _, f := range def.Fields {
+			if strings.HasPrefix(f.Name, "__") {
+				continue
+			}
+			if len(f.Arguments) > 0 && !slices.Contains([]string{"Query", "Mutation", "User"}, def.Name) {
+				t.Fatalf("%s.%s has arguments: teach place.document to reach it", def.Name, f.Name)
+			}
+			for _, a := range f.Arguments {
+				add(place{on: def.Name, field: f, arg: a})
+				if input := s.Types[a.Type.Name()]; input.Kind == ast.InputObject {
+					for _, in := range input.Fields {
+						if s.Types[in.Type.Name()].Kind == ast.InputObject {
+							t.Fatalf("%s.%s nests: teach places to descend", input.Name, in.Name)
+						}
+						add(place{on: def.Name, field: f, arg: a, input: in})
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b place) int { return strings.Compare(a.String(), b.String()) })
+	return found
+}
+
+func (p place) String() string {
+	s := p.on + "." + p.field.Name + "." + p.arg.Name
+	if p.input != nil {
+		s += "." + p.input.Name
+	}
+	if p.item {
+		s += "[]"
+	}
+	return s
+}
+
+// name is the name of the argument or input field.
+func (p place) name() string {
+	if p.input != nil {
+		return p.input.Name
+	}
+	return p.arg.Name
+}
+
+func (p place) typ() *ast.Type {
+	t := p.arg.Type
+	if p.input != nil {
+		t = p.input.Type
+	}
+	if p.item {
+		t = t.Elem
+	}
+	return t
+}
+
+// siblings are good values of what else must be given, as GraphQL writes them.
+func (p place) siblings(cursor string) map[string]string {
+	good := map[string]string{
+		"handle": `"newcomer"`, "name": `"Name"`, "password": `"password"`, "title": `"t"`, "content": `"c"`,
+	}
+	if p.field.Name == "signIn" {
+		good["handle"] = `"u1_test"`
+	}
+	others := map[string]string{}
+	if p.input != nil {
+		for _, in := range schema().Types[p.arg.Type.Name()].Fields {
+			if in.Type.NonNull && in.Name != p.input.Name {
+				others[in.Name] = good[in.Name]
+			}
+		}
+	}
+	if p.arg.Name == "last" {
+		others["before"] = quoted(cursor)
+	}
+	return others
+}
+
+// document asks for the field with the value in the place; "" leaves it out.
+func (p place) document(value, declared, cursor string) string {
+	others := p.siblings(cursor)
+	if p.item && value != "" {
+		value = "[" + value + "]"
+	}
+	if value != "" {
+		others[p.name()] = value
+	}
+	var parts []string
+	for name, v := range others {
+		parts = append(parts, name+": "+v)
+	}
+	slices.Sort(parts)
+	args := strings.Join(parts, ", ")
+	if p.input != nil {
+		args = p.arg.Name + ": {" + args + "}"
+	}
+	if args != "" {
+		args = "(" + args + ")"
+	}
+	call := p.field.Name + args + " { __typename }"
+	switch p.on {
+	case "Mutation":
+		return "mutation" + declared + " { " + call + " }"
+	case "User":
+		return "query" + declared + " { viewer { " + call + " } }"
+	}
+	return "query" + declared + " { " + call + " }"
+}
+
+// bodies are the requests that put the value there: as a literal, as a variable, and as
+// part of a variable that is the whole input.
+func (p place) bodies(v value, cursor string) map[string]string {
+	wrap := func(document, variables string) string {
+		return `{"query": ` + quoted(document) + `, "variables": {` + variables + `}}`
+	}
+	bodies := map[string]string{
+		"literal":  strings.ReplaceAll(wrap(p.document(v.literal(), "", cursor), ""), marker, v.inLiteral()),
+		"variable": wrap(p.document("$the_value", "($the_value: "+p.typ().String()+")", cursor), `"the_value": `+v.json),
+	}
+	if p.input != nil {
+		parts := []string{}
+		for name, other := range p.siblings(cursor) {
+			parts = append(parts, quoted(name)+": "+other)
+		}
+		given := v.json
+		if p.item {
+			given = "[" + given + "]"
+		}
+		parts = append(parts, quoted(p.name())+": "+given)
+		whole := place{on: p.on, field: p.field, arg: p.arg}
+		bodies["input"] = wrap(whole.document("$whole", "($whole: "+p.arg.Type.String()+")", cursor), `"whole": {`+strings.Join(parts, ", ")+`}`)
+	}
+	return bodies
+}
+
+// value is what a client may send, as JSON.
+type value struct {
+	json string
+	// malformed makes the whole body no JSON, or no text.
+	malformed bool
+}
+
+// marker stands for what quoted would mend.
+const marker = "MALFORMED"
+
+func (v value) literal() string {
+	if v.malformed {
+		return `"` + marker + `"`
+	}
+	if strings.HasPrefix(v.json, `{"`) {
+		return `{a: 1}`
+	}
+	return v.json
+}
+
+// inLiteral is what stands between the quotes of a literal, within JSON.
+func (v value) inLiteral() string { return strings.Trim(v.json, `"`) }
+
+// values are sent to every place; the contract says which it takes.
+func values(me, other, author person) []value {
+	texts := []string{
+		"", "   ", "\t\n", "a\nb", "a\x01b", "a\x00b", "\x7f", "\u0085", "garbage!", "5", "-1", "1.5", "null", "true", "a b",
+		strings.Repeat("x", 31), strings.Repeat("ü", 51), strings.Repeat("x", 101), strings.Repeat("x", 121), strings.Repeat("x", 129),
+		strings.Repeat("👍", 501), strings.Repeat("x", 10_001), strings.Repeat("x", 100_000),
+		"http://", "//host/path", "ftp://example.com/a", "javascript:alert(1)", "https://exa mple.com", "https://example.com/" + strings.Repeat("a", 2029),
+		"User:5", "VXNlcjo1=", "VXNlcjo1\n", me.gid, other.gid, other.id.String(), strings.TrimRight(me.gid, "="), me.gid + "=", strings.ToLower(me.gid),
+		social.GlobalID(social.UserNode, unknownID), social.GlobalID(social.BlogNode, unknownID), social.GlobalID("Comment", 5),
+	}
+	for _, plain := range []string{"User:007", "user:5", "User:-5", "User:0", "User:9223372036854775808", "User:5:5", "User: 5", ":5", "User", "Blog:", "User:5\x00"} {
+		texts = append(texts, base64.StdEncoding.EncodeToString([]byte(plain)))
+	}
+	for _, owner := range []person{me, other} {
+		for kind := social.FeedCursor; kind <= social.FollowingCursor; kind++ {
+			c := social.Cursor{MinTime: social.Epoch, Offset: 1, ID: author.id}.Encode(kind, owner.id)
+			texts = append(texts, c, c[:len(c)-1], "A"+c[1:], c+"=")
+		}
+	}
+	vs := []value{
+		{json: "null"}, {json: "7"}, {json: "0"}, {json: "-1"}, {json: "101"}, {json: "2147483647"}, {json: "2147483648"}, {json: "-2147483649"},
+		{json: "9223372036854775807"}, {json: "9223372036854775808"}, {json: "1.5"}, {json: "1e400"}, {json: "true"}, {json: `{"a": 1}`}, {json: `["x"]`}, {json: `[[1]]`}, {json: `[null]`},
+		{json: "\"a\xc3(b\"", malformed: true}, {json: "\"\xff\"", malformed: true}, {json: "\"\xed\xa0\x80\"", malformed: true},
+		{json: `"\ud800"`, malformed: true}, {json: `"a\udc00b"`, malformed: true},
+	}
+	for _, s := range texts {
+		vs = append(vs, value{json: quoted(s)})
+	}
+	return vs
+}
+
+// unknownID is nobody's.
+const unknownID = 5
+
+// textRules are the lengths of the schema, told once more.
+var textRules = map[string]struct {
+	min, max int
+	lines    bool
+}{
+	"name": {1, 50, false}, "password": {8, 128, false}, "bio": {0, 500, true},
+	"title": {1, 120, false}, "content": {1, 10_000, true}, "idempotencyKey": {1, 100, false},
+}
+
+// takes says whether the contract takes the value in the place, for the viewer me.
+func (p place) takes(raw string, me person) bool {
+	var v any
+	if json.Unmarshal([]byte(raw), &v) != nil {
+		return false
+	}
+	if v == nil {
+		return !p.typ().NonNull && !(p.field.Name == "updateProfile" && p.name() != "avatarUrl")
+	}
+	if n, ok := v.(float64); ok {
+		return p.typ().Name() == "Int" && n == math.Trunc(n) && n >= 0 && n <= social.MaxPage
+	}
+	s, ok := v.(string)
+	if !ok {
+		return false
+	}
+	if rule, ok := textRules[p.name()]; ok {
+		n := utf8.RuneCountInString(s)
+		return n >= rule.min && n <= rule.max && (rule.min == 0 || strings.TrimSpace(s) != "") && !strings.ContainsFunc(s, func(c rune) bool {
+			return unicode.IsControl(c) && !(rule.lines && strings.ContainsRune("\r\n\t", c))
+		})
+	}
+	switch p.name() {
+	case "handle":
+		return len(s) >= 3 && len(s) <= 30 && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	case "id", "ids":
+		kind, _, err := social.ParseGlobalID("", s)
+		return err == nil && (p.field.Name != "blog" || kind == social.BlogNode)
+	case "after", "before":
+		kind := map[string]social.CursorKind{"followFeed": social.FeedCursor, "blogs": social.BlogsCursor, "followers": social.FollowersCursor, "following": social.FollowingCursor}
+		_, err := social.DecodeCursor("", s, kind[p.field.Name], me.id)
+		return err == nil
+	}
+	return false // ids that may be written to are tested apart; so are good addresses
+}
+
+// wantCode is what a value that is not taken is refused with.
+func (p place) wantCode(raw, form string) social.Code {
+	kind := map[string]social.NodeType{"userId": social.UserNode, "blogId": social.BlogNode}[p.name()]
+	switch {
+	case raw == quoted(social.GlobalID(kind, unknownID)) && kind != "":
+		return social.NotFound
+	case form == "literal" && len(raw) > 32<<10:
+		return social.QueryTooComplex
+	}
+	return social.BadUserInput
+}
+
+func TestBadInputIsToldByFieldAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	all := places(t)
+	if len(all) < 36 {
+		t.Errorf("only %d places", len(all))
+	}
+	eachWorld(t, func(t *testing.T, w *world) {
+		u := w.persons(t, 3)
+		me, author := u[0], u[2]
+		me.follow(t, author)
+		author.publish(t, "blog")
+		cursor := me.readFeed(t, "").cursors[0]
+		refused, taken := 0, 0
+		for _, p := range all {
+			before := w.rowCounts(t)
+			for _, v := range values(me, u[1], author) {
+				if !v.malformed && p.takes(v.json, me) {
+					if p.on != "Mutation" {
+						p.checkTaken(t, me, v, cursor)
+					}
+					taken++
+					continue
+				}
+				for form, body := range p.bodies(v, cursor) {
+					p.checkRefused(t, post(me.Client, body), v, form)
+					refused++
+				}
+			}
+			p.checkAbsent(t, me, cursor)
+			if after := w.rowCounts(t); after != before {
+				t.Errorf("%s: rows were written: %s, before %s", p, after, before)
+			}
+		}
+		t.Logf("%d places, %d requests refused, %d values taken", len(all), refused, taken)
+	})
+}
+
+func (p place) checkRefused(t *testing.T, a socialtest.Answer, v value, form string) {
+	t.Helper()
+	told := fmt.Sprintf("%s = %.60s as %s answered %d: %.300s", p, strconv.QuoteToASCII(v.json), form, a.Status, a.Body)
+	if v.malformed {
+		if a.Status != 400 || a.Code() != string(social.BadUserInput) {
+			t.Errorf("malformed: %s", told)
+		}
+		return
+	}
+	want := p.wantCode(v.json, form)
+	if a.Status != 200 || a.Code() != string(want) || !json.Valid([]byte(a.Body)) {
+		t.Errorf("want %s: %s", want, told)
+		return
+	}
+	if want == social.QueryTooComplex {
+		return
+	}
+	if field := a.Field(); field != p.name() {
+		t.Errorf("want it about %q: %s", p.name(), told)
+	}
+	for _, e := range gjson.Get(a.Body, "errors.#.extensions.code").Array() {
+		if e.String() != string(want) {
+			t.Errorf("another error: %s", told)
+		}
+	}
+}
+
+func (p place) checkTaken(t *testing.T, me person, v value, cursor string) {
+	t.Helper()
+	for form, body := range p.bodies(v, cursor) {
+		if a := post(me.Client, body); a.Status != 200 || gjson.Get(a.Body, "errors").Exists() {
+			if p.name() == "last" && v.json == "null" || p.name() == "before" && v.json == "null" {
+				continue // before without last and the other way round are tested apart
+			}
+			t.Errorf("%s = %s as %s is to be taken, and answered %d: %s", p, v.json, form, a.Status, a.Body)
+		}
+	}
+}
+
+// checkAbsent leaves the place out.
+func (p place) checkAbsent(t *testing.T, me person, cursor string) {
+	t.Helper()
+	if !p.typ().NonNull || p.item {
+		return
+	}
+	a := post(me.Client, `{"query": `+quoted(p.document("", "", cursor))+`}`)
+	wantError(t, a, social.BadUserInput, p.name())
+}

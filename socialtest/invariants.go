@@ -1,0 +1,39 @@
+package socialtest
+
+import "testing"
+
+// invariants must select no row, whatever has happened.
+var invariants = []struct{ what, query string }{
+	{"an edge without its other side", `
+		SELECT COUNT(*) FROM following f LEFT JOIN follower r ON r.user_id = f.target_id AND r.follower_id = f.user_id
+		WHERE r.user_id IS NULL OR r.state <> f.state OR r.since <> f.since`},
+	{"an other side without its edge", `
+		SELECT COUNT(*) FROM follower r LEFT JOIN following f ON f.user_id = r.follower_id AND f.target_id = r.user_id
+		WHERE f.user_id IS NULL`},
+	{"a wrong number followed", `
+		SELECT COUNT(*) FROM actor a WHERE a.following <>
+			(SELECT COUNT(*) FROM following f WHERE f.user_id = a.user_id AND f.state = 1)`},
+	{"a wrong number of followers", `
+		SELECT COUNT(*) FROM user_count c WHERE c.followers <>
+			(SELECT COUNT(*) FROM follower f WHERE f.user_id = c.user_id AND f.state = 1)`},
+	{"a wrong number of blogs", `
+		SELECT COUNT(*) FROM user_count c WHERE c.blogs <>
+			(SELECT COUNT(*) FROM blog b WHERE b.author_id = c.user_id AND b.status = 0)`},
+	{"a lane whose number is not its last event's", `
+		SELECT COUNT(*) FROM lane l WHERE l.seq <>
+			(SELECT COALESCE(MAX(o.seq), 0) FROM outbox o WHERE o.lane = l.lane)`},
+	{"a gap in a lane", `
+		SELECT COUNT(*) FROM lane l WHERE l.seq <>
+			(SELECT COUNT(*) FROM outbox o WHERE o.lane = l.lane)`},
+}
+
+// CheckInvariants holds the rows against each other: both sides of every edge, every
+// count against its rows, lanes without gaps. Nothing may have been trimmed.
+func (s *Store) CheckInvariants(t testing.TB) {
+	t.Helper()
+	for _, i := range invariants {
+		if n := s.Int(t, i.query); n != 0 {
+			t.Errorf("%s: %d times", i.what, n)
+		}
+	}
+}

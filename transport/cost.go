@@ -1,0 +1,189 @@
+package transport
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"kith/social"
+)
+
+const (
+	// maxNodes is how many entries the lists of one operation may hold together.
+	maxNodes = 5000
+	// maxIntrospected is the same for __schema and __type, where the list of all types
+	// counts as one entry so that the limit needs not grow with the schema. The query of
+	// GraphiQL counts 109.
+	maxIntrospected = 300
+	// introspectedList is what any other list of introspection is taken to hold.
+	introspectedList = 6
+)
+
+// cost is what was counted of an operation: extensions.cost of its answer.
+type cost struct {
+	// Nodes is how many entries its lists may hold, Fields how many fields it has with
+	// fragments spread out, Depth how deep they nest.
+	Nodes  int `json:"nodes"`
+	Fields int `json:"fields"`
+	Depth  int `json:"depth"`
+}
+
+// costOf counts an operation under its variables, or refuses it.
+func (doc *document) costOf(op *ast.OperationDefinition, variables map[string]any) (cost, *gqlerror.Error) {
+	c := counter{variables: variables, counted: map[string]size{}}
+	s := c.set(op.SelectionSet)
+	switch {
+	case s.nodes > maxNodes:
+		return cost{}, tooMany(s.nodes, "entries in its lists", maxNodes)
+	case s.introspected > maxIntrospected:
+		return cost{}, tooMany(s.introspected, "entries in lists of introspection", maxIntrospected)
+	}
+	sh := doc.shapes[op]
+	return cost{Nodes: s.nodes, Fields: sh.fields, Depth: max(sh.depth, sh.introspection)}, nil
+}
+
+// size is how many entries the lists below a selection set may hold.
+type size struct {
+	nodes, introspected int
+}
+
+func (s size) and(other size) size {
+	return size{
+		nodes:        min(plenty, s.nodes+other.nodes),
+		introspected: min(plenty, s.introspected+other.introspected),
+	}
+}
+
+// counter estimates sizes from above: what @skip leaves out counts, and a field asked for
+// twice counts twice. Each fragment is counted once.
+type counter struct {
+	variables map[string]any
+	counted   map[string]size
+}
+
+func (c *counter) set(set ast.SelectionSet) size {
+	var sum size
+	for _, selection := range set {
+		switch it := selection.(type) {
+		case *ast.Field:
+			if len(it.SelectionSet) > 0 {
+				sum = sum.and(c.field(it))
+			}
+		case *ast.InlineFragment:
+			sum = sum.and(c.set(it.SelectionSet))
+		case *ast.FragmentSpread:
+			s, ok := c.counted[it.Name]
+			if !ok && it.Definition != nil {
+				s = c.set(it.Definition.SelectionSet)
+				c.counted[it.Name] = s
+			}
+			sum = sum.and(s)
+		}
+	}
+	return sum
+}
+
+// field counts what a field holds: its entries, and below each of them all that is asked
+// for there.
+func (c *counter) field(f *ast.Field) size {
+	inner := c.set(f.SelectionSet)
+	if f.Definition == nil || f.ObjectDefinition == nil {
+		return inner
+	}
+	if strings.HasPrefix(f.ObjectDefinition.Name, "__") {
+		if f.Definition.Type.Elem == nil {
+			return inner
+		}
+		return size{introspected: min(plenty, introspectedEntries(f)*(1+inner.introspected))}
+	}
+	n, isList := c.entries(f)
+	if !isList {
+		return inner
+	}
+	return size{
+		nodes:        min(plenty, n*(1+inner.nodes)),
+		introspected: inner.introspected,
+	}
+}
+
+func introspectedEntries(f *ast.Field) int {
+	if f.Name == "types" {
+		return 1
+	}
+	return introspectedList
+}
+
+// entries is how many entries a field asks for: as its first or last says if it pages,
+// or as many as it names if it is a list made from a list. What no resolver grants
+// counts as what one would.
+func (c *counter) entries(f *ast.Field) (n int, isList bool) {
+	for _, arg := range f.Definition.Arguments {
+		switch {
+		case arg.Name == "first" || arg.Name == "last":
+			isList = true
+			if given, ok := wholeNumber(c.argument(f, arg)); ok {
+				n = max(n, given)
+			}
+		case arg.Type.Elem != nil && f.Definition.Type.Elem != nil:
+			isList = true
+			if given, ok := c.argument(f, arg).([]any); ok {
+				return min(len(given), plenty), true
+			}
+			return 1, true // a single value stands for a list of it
+		}
+	}
+	if isList && !c.given(f, "first") && !c.given(f, "last") {
+		n = social.DefaultPage
+	}
+	return min(n, social.MaxPage), isList
+}
+
+func (c *counter) given(f *ast.Field, name string) bool {
+	arg := f.Definition.Arguments.ForName(name)
+	return arg != nil && c.argument(f, arg) != nil
+}
+
+// argument is the value of an argument as the resolver will get it; nil when absent.
+func (c *counter) argument(f *ast.Field, def *ast.ArgumentDefinition) any {
+	value := def.DefaultValue
+	if arg := f.Arguments.ForName(def.Name); arg != nil {
+		if _, given := c.variables[arg.Value.Raw]; given || arg.Value.Kind != ast.Variable {
+			value = arg.Value
+		}
+	}
+	v, err := value.Value(c.variables)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// wholeNumber reads a number in any form that gqlgen would take it; it is never negative.
+func wholeNumber(v any) (int, bool) {
+	switch v := v.(type) {
+	case int64:
+		return int(max(0, min(v, plenty))), true
+	case float64:
+		return int(max(0, min(v, plenty))), true
+	case string:
+		n, err := strconv.ParseInt(v, 10, 64)
+		return int(max(0, min(n, plenty))), err == nil
+	default:
+		return 0, false
+	}
+}
+
+// brokenNull refuses a null for a variable that stands where none is taken. The default
+// of the variable made that valid, but a null that is sent overrides the default; gqlgen
+// panics over it in @skip and passes "" or "null" for it to resolvers.
+func (doc *document) brokenNull(op *ast.OperationDefinition, variables map[string]any) *gqlerror.Error {
+	for _, use := range doc.strict[op] {
+		if v, ok := variables[use.Raw]; ok && v == nil {
+			at := gqlerror.Location{Line: use.Position.Line, Column: use.Position.Column}
+			return fault(social.BadUserInput, inputNames(doc.ast)[at], "$%s: cannot be null", use.Raw)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package transport
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"kith/social"
+)
+
+// graphql answers one request at /graphql.
+func (s *server) graphql(w http.ResponseWriter, r *http.Request) {
+	params, a := read(w, r)
+	if a == nil {
+		a = s.answer(r, params)
+	}
+	a.write(w, acceptedMedia(r.Header))
+}
+
+// answer finds the operation and who asks for it, and runs it.
+func (s *server) answer(r *http.Request, params *graphql.RawParams) *answer {
+	viewer, known := s.identify(r.Header)
+	doc, errs := s.documents.of(params.Query)
+	if errs != nil {
+		if !known {
+			return unauthenticated()
+		}
+		return notExecuted(errs...)
+	}
+	op, err := doc.operation(params.OperationName)
+	if err != nil {
+		if !known {
+			return unauthenticated()
+		}
+		return notExecuted(err)
+	}
+	if r.Method == http.MethodGet && op.Operation != ast.Query {
+		a := refused(http.StatusMethodNotAllowed,
+			fault(social.BadUserInput, "", "GET takes queries alone: send a %s by POST", op.Operation))
+		a.allow = http.MethodPost
+		return a
+	}
+	if !known && !isEntrance(op) {
+		return unauthenticated()
+	}
+	return s.execute(r.Context(), viewer, doc, params)
+}
+
+// execute runs an operation that may run, if its variables fit and its lists are not too
+// large.
+func (s *server) execute(ctx context.Context, viewer social.ID, doc *document, params *graphql.RawParams) *answer {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+
+	ctx = graphql.StartOperationTrace(context.WithValue(ctx, documentKey{}, doc))
+	op, errs := s.exec.CreateOperationContext(ctx, params)
+	if errs != nil {
+		// The document is known to be good: what is left are the variables.
+		return notExecuted(variableError(errs[0]))
+	}
+	op.DisableIntrospection = !s.cfg.Introspection
+	if err := doc.brokenNull(op.Operation, op.Variables); err != nil {
+		return notExecuted(err)
+	}
+	counted, err := doc.costOf(op.Operation, op.Variables)
+	if err != nil {
+		return notExecuted(err)
+	}
+
+	ctx = s.cfg.Operation(social.WithViewer(ctx, viewer))
+	next, ctx := s.exec.DispatchOperation(ctx, op)
+	result := next(ctx)
+	if result == nil {
+		// Out of time before the first resolver, or the client is gone.
+		return refused(http.StatusServiceUnavailable,
+			fault(social.Unavailable, "", "the operation took too long"))
+	}
+	return &answer{errors: result.Errors, data: result.Data, cost: &counted}
+}

@@ -1,0 +1,123 @@
+// Package transport is the HTTP edge: it reads GraphQL requests by POST and GET, refuses
+// what is malformed or too expensive before any resolver runs, says who is asking, and
+// puts every error into the form that the contract promises. It knows no store.
+//
+// A request passes, in this order: request.go and variables.go (bytes to parameters),
+// document.go (text to a checked document, by limits.go and validate.go), identity.go
+// (who asks), cost.go (what the lists may hold), the executor, present.go (errors),
+// answer.go (bytes again).
+package transport
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+
+	"kith/social"
+)
+
+// DefaultTimeout bounds the execution of one operation.
+const DefaultTimeout = 10 * time.Second
+
+// Config is what the edge needs to know. Only Schema has no default.
+type Config struct {
+	// Schema executes operations.
+	Schema graphql.ExecutableSchema
+	// Viewer gives the person that a bearer token names; any error is told as
+	// UNAUTHENTICATED. nil takes no token.
+	Viewer func(token string) (social.ID, error)
+	// Operation prepares the context of one operation, with its loaders; the viewer is
+	// in it already ([social.Viewer]). nil leaves it as it is.
+	Operation func(ctx context.Context) context.Context
+	// Ready says why the server should get no requests now: told at /readyz. The message
+	// of a [social.Error] is shown, other errors are not. nil is always ready.
+	Ready func(ctx context.Context) error
+	// Page is served at "/" and below. nil: 404.
+	Page http.Handler
+	// Introspection permits __schema and __type, and suggestions in messages.
+	Introspection bool
+	// Timeout bounds the execution of one operation; 0 is [DefaultTimeout].
+	Timeout time.Duration
+	// Log takes the causes that clients do not see; nil is [slog.Default].
+	Log *slog.Logger
+}
+
+func (c Config) validate() (Config, error) {
+	if c.Schema == nil {
+		return c, errors.New("transport: Config.Schema is missing")
+	}
+	if c.Viewer == nil {
+		c.Viewer = func(string) (social.ID, error) { return 0, errors.New("no token is taken") }
+	}
+	if c.Operation == nil {
+		c.Operation = func(ctx context.Context) context.Context { return ctx }
+	}
+	if c.Ready == nil {
+		c.Ready = func(context.Context) error { return nil }
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c, nil
+}
+
+// server holds what all requests share.
+type server struct {
+	cfg       Config
+	documents *documents
+	exec      *executor.Executor
+	mux       *http.ServeMux
+}
+
+// New serves /graphql, /healthz, /readyz and the page. It panics if the schema is missing.
+func New(cfg Config) http.Handler {
+	cfg, err := cfg.validate()
+	if err != nil {
+		panic(err)
+	}
+	s := &server{
+		cfg:       cfg,
+		documents: newDocuments(cfg.Schema.Schema(), cfg.Introspection),
+		exec:      executor.New(cfg.Schema),
+		mux:       http.NewServeMux(),
+	}
+	s.exec.SetQueryCache(handedDocument{})
+	s.exec.SetErrorPresenter(presenter{log: cfg.Log}.present)
+	s.exec.SetRecoverFunc(recovered)
+
+	s.mux.HandleFunc("/graphql", s.graphql)
+	s.mux.HandleFunc("GET /healthz", healthz)
+	s.mux.HandleFunc("GET /readyz", s.readyz)
+	if cfg.Page != nil {
+		s.mux.Handle("/", cfg.Page)
+	}
+	return s
+}
+
+// ServeHTTP gives the request its id and answers a panic that nothing below has caught.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, id := withRequest(r.Context(), r.Header)
+	w.Header().Set("X-Request-Id", id)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	r = r.WithContext(ctx)
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if v == http.ErrAbortHandler {
+			panic(v)
+		}
+		failure := presenter{log: s.cfg.Log}.present(ctx, recovered(ctx, v))
+		refused(http.StatusInternalServerError, failure).write(w, acceptedMedia(r.Header))
+	}()
+	s.mux.ServeHTTP(w, r)
+}
