@@ -131,7 +131,7 @@ func (c *tokenCommand) Run(ctx context.Context, _ *slog.Logger, out io.Writer) e
 func (f storeFlags) secret(given string) (string, error) {
 	switch {
 	case given != "":
-		return given, nil
+		return given, account.CheckSecret(given)
 	case f.MySQL != "":
 		return "", errors.New("--jwt-secret (or KITH_JWT_SECRET) is needed with --mysql: all servers sign with the same secret")
 	}

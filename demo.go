@@ -73,19 +73,20 @@ func seed(ctx context.Context, file string) (err error) {
 	return ops.Seed(ctx, d, clock)
 }
 
-// examples are the operations in the page's tabs, each named after itself.
-func examples() []web.Tab {
+// examples are the operations in the page's tabs, each named after itself. Follow follows
+// the person of the given global id.
+func examples(follow string) []web.Tab {
 	return []web.Tab{
 		{Name: "Feed", Query: exampleFeed, Variables: `{ "first": 5 }`},
 		{Name: "Person", Query: examplePerson, Variables: `{ "handle": "grace" }`},
-		{Name: "Follow", Query: exampleFollow, Variables: fmt.Sprintf(`{ "id": %q }`, "paste an id from the Person tab")},
+		{Name: "Follow", Query: exampleFollow, Variables: fmt.Sprintf(`{ "id": %q }`, follow)},
 		{Name: "Publish", Query: examplePublish, Variables: `{ "title": "Hello", "content": "My first blog." }`},
 	}
 }
 
 const (
-	exampleFeed = `# The blogs of the people you follow, newest first.
-# For the next page pass pageInfo.endCursor as "after".
+	exampleFeed = `# Blogs of the people you follow, newest first.
+# Next page: "after" is pageInfo.endCursor.
 query Feed($first: Int, $after: String) {
   followFeed(first: $first, after: $after) {
     edges {
@@ -106,7 +107,7 @@ query Feed($first: Int, $after: String) {
   }
 }
 `
-	examplePerson = `# A person, how you stand to them, and who follows them.
+	examplePerson = `# A person, and how you stand to them.
 query Person($handle: String!) {
   user(handle: $handle) {
     id
@@ -128,7 +129,7 @@ query Person($handle: String!) {
   }
 }
 `
-	exampleFollow = `# Follow somebody: repeat it, and changed is false.
+	exampleFollow = `# Repeat it, and changed is false.
 mutation Follow($id: ID!) {
   follow(input: { userId: $id }) {
     state
@@ -143,7 +144,7 @@ mutation Follow($id: ID!) {
   }
 }
 `
-	examplePublish = `# Publish a blog: it is in your followers' feeds at once.
+	examplePublish = `# It is in your followers' feeds at once.
 mutation Publish($title: String!, $content: String!) {
   publishBlog(input: { title: $title, content: $content }) {
     blog {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,6 +57,37 @@ func startProcess(t *testing.T, args ...string) *process {
 	return nil
 }
 
+// end stops the process by SIGTERM and waits for it.
+func (p *process) end(t *testing.T) {
+	t.Helper()
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Fatalf("the server ended with %v", err)
+	}
+}
+
+// freeze stops the process by SIGSTOP, and returns when all its threads stand still.
+func (p *process) freeze(t *testing.T) {
+	t.Helper()
+	if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.Process.Pid))
+		if err != nil || len(tasks) == 0 || time.Now().After(deadline) {
+			t.Fatalf("the process does not stop: %v", err)
+		}
+		if !slices.ContainsFunc(tasks, func(stat string) bool {
+			b, err := os.ReadFile(stat)
+			return err == nil && !bytes.Contains(b, []byte(") T "))
+		}) {
+			return
+		}
+	}
+}
+
 // serve runs kith serve over the store.
 func serve(t *testing.T, s *socialtest.Store) *process {
 	t.Helper()
@@ -92,29 +124,35 @@ func callers(t *testing.T, s *socialtest.Store, n int) []caller {
 
 // follow tells whether the server answered that the call has been committed.
 func (c caller) follow(ctx context.Context, url string, target caller) (changed bool, err error) {
-	body, _ := json.Marshal(map[string]any{
-		"query":     `mutation($u: ID!) { follow(input: {userId: $u}) { changed } }`,
-		"variables": map[string]any{"u": target.gid},
-	})
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	answer, err := c.post(ctx, url, `mutation($u: ID!) { follow(input: {userId: $u}) { changed } }`, map[string]any{"u": target.gid})
 	if err != nil {
 		return false, err
+	}
+	if payload := answer.Get("data.follow.changed"); payload.Exists() {
+		return payload.Bool(), nil
+	}
+	return false, fmt.Errorf("answered %s", answer)
+}
+
+// post sends an operation and gives the whole answer.
+func (c caller) post(ctx context.Context, url, query string, variables map[string]any) (gjson.Result, error) {
+	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		return gjson.Result{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return gjson.Result{}, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return false, err
+		return gjson.Result{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return false, err
-	}
-	if payload := gjson.GetBytes(answer, "data.follow.changed"); payload.Exists() {
-		return payload.Bool(), nil
-	}
-	return false, fmt.Errorf("answered %s", answer)
+	return gjson.ParseBytes(answer), err
 }
 
 // Every follow that was answered before kill -9 is there, and whatever was not has either
@@ -187,15 +225,8 @@ func TestAFrozenServerHoldsNobodyUp(t *testing.T) {
 		_, err := people[0].follow(ctx, frozen.url, people[1])
 		woken <- err
 	}()
-	waiting := `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE 'UPDATE lane%'`
-	for s.Int(t, waiting) == 0 {
-		if ctx.Err() != nil {
-			t.Fatal("the follow never reached its lane")
-		}
-	}
-	if err := frozen.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	s.Await(t, `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE 'UPDATE lane%'`)
+	frozen.freeze(t)
 	// Now the frozen server gets its lane, and goes no further.
 	if err := lanes.Commit(); err != nil {
 		t.Fatal(err)

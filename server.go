@@ -28,6 +28,7 @@ import (
 	"kith/follow"
 	"kith/graph"
 	"kith/loaders"
+	"kith/ops"
 	"kith/resolvers"
 	"kith/social"
 	"kith/transport"
@@ -157,15 +158,18 @@ func (s *server) edge(page http.Handler, introspection bool) http.Handler {
 
 // page is GraphiQL with the example operations, signed in as the visitor.
 func (s *server) page(ctx context.Context, visitor string) (http.Handler, error) {
-	page := web.Page{Tabs: examples()}
-	if visitor != "" {
-		session, err := s.accounts.SessionOf(ctx, visitor)
-		if err != nil {
-			return nil, fmt.Errorf("sign in the visitor: %w", err)
-		}
-		page.Token = session.Token
+	if visitor == "" {
+		return web.Handler(web.Page{Tabs: examples("an id from the Person tab")}), nil
 	}
-	return web.Handler(page), nil
+	session, err := s.accounts.SessionOf(ctx, visitor)
+	if err != nil {
+		return nil, fmt.Errorf("sign in the visitor: %w", err)
+	}
+	stranger, err := s.accounts.ByHandle(ctx, "handle", ops.DemoStranger)
+	if err != nil {
+		return nil, fmt.Errorf("find somebody to follow: %w", err)
+	}
+	return web.Handler(web.Page{Token: session.Token, Tabs: examples(stranger.GlobalID())}), nil
 }
 
 // ready says why a balancer should send requests elsewhere.

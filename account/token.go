@@ -28,9 +28,17 @@ type tokens struct {
 	parser *jwt.Parser
 }
 
-func newTokens(secret string, life time.Duration, clock social.Clock) (tokens, error) {
+// CheckSecret refuses a secret that is too short to sign tokens.
+func CheckSecret(secret string) error {
 	if len(secret) < minSecret {
-		return tokens{}, fmt.Errorf("the JWT secret has %d bytes; at least %d are needed", len(secret), minSecret)
+		return fmt.Errorf("the JWT secret has %d bytes; at least %d are needed", len(secret), minSecret)
+	}
+	return nil
+}
+
+func newTokens(secret string, life time.Duration, clock social.Clock) (tokens, error) {
+	if err := CheckSecret(secret); err != nil {
+		return tokens{}, err
 	}
 	if life == 0 {
 		life = tokenLife

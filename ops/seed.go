@@ -14,10 +14,11 @@ import (
 )
 
 // DemoHandle and DemoPassword sign in as the demo's visitor; all sample people share the
-// password.
+// password. The visitor does not follow DemoStranger.
 const (
 	DemoHandle   = "ada"
 	DemoPassword = "kith-demo"
+	DemoStranger = "tony"
 )
 
 // seeder makes the samples through the verbs, on a clock that it moves.
@@ -77,12 +78,14 @@ func (s *seeder) follow(ctx context.Context) error {
 	return nil
 }
 
-// publish spreads the blogs evenly from where the clock stands up to the end.
+// publish spreads the blogs from where the clock stands up to the end, ever closer: the
+// last is some minutes old.
 func (s *seeder) publish(end time.Time) func(context.Context) error {
 	return func(ctx context.Context) error {
-		pause := end.Sub(s.now) / time.Duration(len(sampleBlogs)+1)
-		for _, b := range sampleBlogs {
-			s.now = s.now.Add(pause)
+		span, n := end.Sub(s.now), time.Duration(len(sampleBlogs))
+		for i, b := range sampleBlogs {
+			left := n - time.Duration(i)
+			s.now = end.Add(-span * left * left / (n * n))
 			draft := feed.Draft{Title: b.title, Content: b.content}
 			if _, err := s.feed.Publish(ctx, s.people[b.author], draft); err != nil {
 				return fmt.Errorf("publish %q: %w", b.title, err)

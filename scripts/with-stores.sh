@@ -4,14 +4,18 @@
 # COMMAND finds it by KITH_TEST_MYSQL, a DSN without a database; if that is set already,
 # that server is used and none started. The exit code is COMMAND's.
 #
-# --durable flushes the log at every commit, as in production: for benchmarks. Without
-# it nothing is flushed at all, since a test's data need not outlive a power cut.
+# --durable is for benchmarks: it flushes the log at every commit, to a disk, as in
+# production. Tests need neither, and making a database for each is six times as fast in
+# memory, where there is enough.
 set -euo pipefail
 
-durability=(--innodb-flush-log-at-trx-commit=2 --innodb-flush-method=nosync)
+flush=2
+folder=${TMPDIR:-/var/tmp} # not /tmp, which may be memory
 if [[ ${1-} == --durable ]]; then
-  durability=(--innodb-flush-log-at-trx-commit=1)
+  flush=1
   shift
+elif [[ $(df --output=avail /dev/shm 2>/dev/null | tail -n 1) -gt 4000000 ]]; then # KB
+  folder=/dev/shm
 fi
 if [[ $# == 0 ]]; then
   echo "usage: with-stores.sh [--durable] COMMAND..." >&2
@@ -26,8 +30,7 @@ fi
 "$packages" mariadbd mariadb
 PATH=$PATH:/usr/sbin
 
-# Not /tmp: that may be memory, where a flush costs nothing.
-dir=$(mktemp -d "${TMPDIR:-/var/tmp}/kith-stores.XXXXXX")
+dir=$(mktemp -d "$folder/kith-stores.XXXXXX")
 socket=$dir/socket
 log=$dir/log
 
@@ -35,7 +38,7 @@ log=$dir/log
 server=(mariadbd --no-defaults --datadir="$dir/data" --tmpdir="$dir" --socket="$socket"
   --pid-file="$dir/pid" --bind-address=127.0.0.1 --skip-name-resolve --skip-log-bin
   --character-set-server=utf8mb4 --max-connections=1000 --innodb-buffer-pool-size=256M
-  --performance-schema=off "${durability[@]}")
+  --performance-schema=off --innodb-flush-log-at-trx-commit="$flush")
 # --force: it would refuse a machine whose own name does not resolve.
 install=(mariadb-install-db --no-defaults --datadir="$dir/data" --skip-test-db --force
   --auth-root-authentication-method=normal)

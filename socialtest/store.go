@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
@@ -105,6 +106,16 @@ func (s *Store) Exec(t testing.TB, query string, args ...any) {
 	t.Helper()
 	_, err := s.SQL.Exec(query, args...)
 	must(t, err)
+}
+
+// Await polls until the query, one number, is not 0; the test fails after half a minute.
+func (s *Store) Await(t testing.TB, query string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); s.Int(t, query) == 0; {
+		if time.Now().After(deadline) {
+			t.Fatalf("still 0: %s", query)
+		}
+	}
 }
 
 // Node is a node number that is never lost.

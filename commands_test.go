@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"kith/ops"
+	"kith/socialtest"
+)
+
+// kith runs a command to its end and gives its exit code and what it wrote.
+func kith(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, os.Args[0], args...)
+	c.Env = append(os.Environ(), "KITH_TEST_MAIN=1")
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	_ = c.Run() // the code tells
+	return c.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+func TestTheServerRefusesToStartWithAReason(t *testing.T) {
+	t.Parallel()
+	s := socialtest.NewMySQL(t)
+	s.Exec(t, "DELETE FROM goose_db_version WHERE version_id > 0")
+	foreign := socialtest.NewSQLite(t)
+	callers(t, foreign, 1)
+	busy := t.TempDir()
+	startProcess(t, "serve", "--data", busy)
+	for _, c := range []struct {
+		name, reason string
+		args         []string
+	}{
+		{"MySQL without a secret", "--jwt-secret", []string{"serve", "--mysql", s.Config.MySQL}},
+		{"a short secret", "at least 32", []string{"serve", "--mysql", s.Config.MySQL, "--jwt-secret", "short"}},
+		{"an old schema", "run kith migrate", []string{"serve", "--mysql", s.Config.MySQL, "--jwt-secret", testSecret, "--migrate", "off"}},
+		{"a store that is not there", "connection refused", []string{"serve", "--mysql", "u@tcp(127.0.0.1:1)/x", "--jwt-secret", testSecret}},
+		{"a malformed store", "open MySQL", []string{"serve", "--mysql", "nonsense", "--jwt-secret", testSecret}},
+		{"a folder in use", "another kith", []string{"serve", "--data", busy}},
+		{"a demo in a folder in use", "another kith", []string{"demo", "--data", busy}},
+		{"a demo over other people", "holds other people", []string{"demo", "--data", filepath.Dir(foreign.Config.SQLite)}},
+		{"a folder that cannot be", "data folder", []string{"serve", "--data", "/dev/null/kith"}},
+		{"an address that is not one", "listen", []string{"serve", "--data", t.TempDir(), "--listen", "nowhere:http:1"}},
+		{"a token for nobody", "nobody has the handle", []string{"token", "nobody", "--data", filepath.Dir(foreign.Config.SQLite)}},
+		{"a token without a store", "no embedded store", []string{"token", "nobody", "--data", t.TempDir()}},
+		{"an unknown flag", "unknown flag", []string{"serve", "--redis", "x"}},
+	} {
+		code, _, stderr := kith(t, c.args...)
+		if code == 0 || !strings.Contains(stderr, c.reason) || strings.Contains(stderr, "goroutine ") {
+			t.Errorf("%s: exit code %d: %s", c.name, code, stderr)
+		}
+	}
+}
+
+func TestMigrateIsRunTwiceAndServeAfterIt(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for i, want := range []string{"1 migrations applied", "0 migrations applied"} {
+		if code, out, errs := kith(t, "migrate", "--data", folder); code != 0 || !strings.Contains(out, want) {
+			t.Fatalf("run %d: exit code %d: %s%s", i, code, out, errs)
+		}
+	}
+	startProcess(t, "serve", "--data", folder, "--migrate", "off")
+}
+
+// A demo that is started again keeps its store and its secret; a seeding that was cut off
+// is made anew.
+func TestTheDemoIsStartedTwice(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, "seed", "half"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first := startProcess(t, "demo", "--data", folder)
+	code, token, errs := kith(t, "token", ops.DemoHandle, "--data", folder)
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	viewer := func(p *process) gjson.Result {
+		c := caller{token: strings.TrimSpace(token)}
+		answer, err := c.post(t.Context(), p.url, `{ viewer { handle followingCount blogCount } followFeed(first: 100) { nodes { id } } }`, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	before := viewer(first)
+	if before.Get("data.viewer.handle").String() != ops.DemoHandle || len(before.Get("data.followFeed.nodes").Array()) < 10 {
+		t.Fatalf("the demo's visitor sees %s", before)
+	}
+	first.end(t)
+	if after := viewer(startProcess(t, "demo", "--data", folder)); after.String() != before.String() {
+		t.Errorf("the second start shows %s, the first %s", after, before)
+	}
+}
+
+// On SIGTERM the requests under way are answered, then the server ends by itself, without
+// an error.
+func TestSIGTERMDrains(t *testing.T) {
+	t.Parallel()
+	s := socialtest.NewMySQL(t)
+	people := callers(t, s, 2)
+	p := serve(t, s)
+	// Something that waits: the follower's row is locked by somebody else.
+	tx, err := s.SQL.Beginx()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var locked []int64
+	if err := tx.Select(&locked, "SELECT user_id FROM actor FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan error, 1)
+	go func() {
+		_, err := people[0].follow(t.Context(), p.url, people[1])
+		answered <- err
+	}()
+	s.Await(t, `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE '%FROM actor%FOR UPDATE' AND ID <> CONNECTION_ID()`)
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for { // it takes no more connections
+		resp, err := http.Get(strings.Replace(p.url, "graphql", "healthz", 1)) //nolint:noctx // ends with the process
+		if err != nil {
+			break
+		}
+		_ = resp.Body.Close()
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-answered; err != nil {
+		t.Errorf("the request under way: %v", err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+}
