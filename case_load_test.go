@@ -11,7 +11,7 @@ import (
 // INF-5
 func TestRandomFollowsThroughTwoServersNeverFailAndAgree(t *testing.T) {
 	t.Parallel()
-	const people, workers, each = 200, 50, 120
+	const people, workers, each = 200, 50, 200
 	s := socialtest.NewMySQL(t)
 	w := newWorld(t, s)
 	servers := []*server{w.server, wiredServer(t, s, 3)}

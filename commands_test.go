@@ -132,7 +132,7 @@ func TestSIGTERMDrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	for { // it takes no more connections
-		resp, err := http.Get(strings.Replace(p.url, "graphql", "healthz", 1)) //nolint:noctx // ends with the process
+		resp, err := http.Get(strings.Replace(p.url, "graphql", "healthz", 1))
 		if err != nil {
 			break
 		}

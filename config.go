@@ -148,7 +148,7 @@ func (f storeFlags) config() db.Config {
 
 // parse reads the command line; errors are told as kong tells them.
 func parse(args []string, out io.Writer) (*kong.Context, error) {
-	k, err := kong.New(&commands{}, kong.Name("kith"), kong.Writers(out, out), kong.UsageOnError(),
+	k, err := kong.New(&commands{}, kong.Name("kith"), kong.Writers(out, out),
 		kong.Description("The social core of an app as one GraphQL server."))
 	if err != nil {
 		return nil, err

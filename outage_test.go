@@ -89,7 +89,7 @@ func (w *wire) address() string { return w.listener.Addr().String() }
 // mend listens again where it did before.
 func (w *wire) mend(t *testing.T) {
 	t.Helper()
-	l, err := net.Listen("tcp", w.at) //nolint:noctx // closed with the test
+	l, err := net.Listen("tcp", w.at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func (w *wire) mend(t *testing.T) {
 			if err != nil {
 				return
 			}
-			far, err := net.Dial("tcp", w.to) //nolint:noctx // closed with the test
+			far, err := net.Dial("tcp", w.to)
 			if err != nil {
 				_ = near.Close()
 				continue

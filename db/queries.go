@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
@@ -23,14 +24,27 @@ type queries struct {
 
 // get reads one row, or is NOT_FOUND; doing says what for, in errors.
 func (q *queries) get(ctx context.Context, doing string, into any, query string, args ...any) error {
-	q.sent.Add(1)
-	return q.wrap(doing, sqlx.GetContext(ctx, q.on, into, query, args...))
+	return q.read(doing, func() error { return sqlx.GetContext(ctx, q.on, into, query, args...) })
 }
 
-// all reads every row.
+// all reads every row into a slice.
 func (q *queries) all(ctx context.Context, doing string, into any, query string, args ...any) error {
+	return q.read(doing, func() error {
+		reflect.ValueOf(into).Elem().SetZero() // of what a broken connection left
+		return sqlx.SelectContext(ctx, q.on, into, query, args...)
+	})
+}
+
+// read sends a reading. Outside a transaction one whose connection broke is sent once
+// more: the store ends idle connections, perhaps just when one is taken from the pool.
+func (q *queries) read(doing string, send func() error) error {
 	q.sent.Add(1)
-	return q.wrap(doing, sqlx.SelectContext(ctx, q.on, into, query, args...))
+	err := send()
+	if q.edge != nil && classify(err) == gone {
+		q.sent.Add(1)
+		err = send()
+	}
+	return q.wrap(doing, err)
 }
 
 // exec runs a statement whose effect on rows nobody asks for: how many were affected

@@ -127,7 +127,6 @@ func (c *counter) entries(f *ast.Field) (n int, isList bool) {
 				n = max(n, given)
 			}
 		case arg.Type.Elem != nil && f.Definition.Type.Elem != nil:
-			isList = true
 			if given, ok := c.argument(f, arg).([]any); ok {
 				return min(len(given), plenty), true
 			}
