@@ -260,7 +260,7 @@ func cut(feed []social.ID, p social.Page, size int) (want []social.ID, more bool
 		from := max(0, len(newer)-size)
 		return newer[from:], from > 0
 	}
-	if p.From != nil {
+	if !p.AtHead() {
 		feed = slices.DeleteFunc(feed, func(id social.ID) bool { return id >= p.From.ID })
 	}
 	return feed[:min(size, len(feed))], len(feed) > size

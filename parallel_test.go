@@ -82,7 +82,7 @@ func (w *world) readAll(t *testing.T, viewer social.ID, size int) []social.ID {
 				t.Errorf("%d comes after %d", e.Blog.ID, ids[n-1])
 			}
 			ids = append(ids, e.Blog.ID)
-			p.From = &e.Cursor
+			p.From = e.Cursor
 		}
 		if !part.HasNext {
 			return ids

@@ -140,7 +140,7 @@ func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 
 // edge wires GraphQL over the verbs, and HTTP over that.
 func (s *server) edge(page http.Handler, introspection bool) http.Handler {
-	d := s.store.db
+	from := loaders.Sources{DB: s.store.db, Graph: s.graph, Feed: s.feed}
 	schema := graph.NewExecutableSchema(graph.Config{
 		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed},
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
@@ -148,7 +148,7 @@ func (s *server) edge(page http.Handler, introspection bool) http.Handler {
 	return transport.New(transport.Config{
 		Schema:        schema,
 		Viewer:        s.accounts.Viewer,
-		Operation:     func(ctx context.Context) context.Context { return loaders.With(ctx, d) },
+		Operation:     func(ctx context.Context) context.Context { return loaders.With(ctx, from) },
 		Ready:         s.ready,
 		Page:          page,
 		Introspection: introspection,

@@ -180,3 +180,36 @@ func readAllCounting(t *testing.T, w *world, reader person, want []social.ID, fi
 		t.Fatalf("up: %d blogs, want %d", len(up), at)
 	}
 }
+
+// P8: lists within the people of a list are read together, so a request's statements
+// depend on its shape, not on how many people the list has. Batches gather for a
+// millisecond, which a busy machine stretches: hence a bound, not a number.
+func TestListsWithinAListShareStatements(t *testing.T) {
+	const people, bound = 60, 24
+	eachWorld(t, func(t *testing.T, w *world) {
+		reader := w.person(t)
+		w.Clock.Advance(time.Second)
+		authors := w.crowd(t, reader, people)
+		w.writeBlogs(t, w.spread(time.Hour, time.Minute, 3*people), func(i int) social.ID { return authors[i%people] })
+		before := w.server.store.db.Statements()
+		got := reader.OK(t, `query { viewer { following(first: 100) { nodes {
+			handle followerCount
+			blogs(first: 2) { nodes { title author { handle } } pageInfo { hasNextPage } }
+			followers(first: 2) { totalCount nodes { handle isMutual } }
+			following(first: 2) { nodes { handle } }
+		} } } }`, nil)
+		if n := w.server.store.db.Statements() - before; n > bound {
+			t.Errorf("%d statements for %d people, want at most %d", n, people, bound)
+		}
+		nodes := got.Get("viewer.following.nodes").Array()
+		if len(nodes) != people {
+			t.Fatalf("%d people, want %d", len(nodes), people)
+		}
+		for _, n := range nodes {
+			if len(n.Get("blogs.nodes").Array()) != 2 || !n.Get("blogs.pageInfo.hasNextPage").Bool() ||
+				n.Get("followers.nodes.0.handle").String() == "" || len(n.Get("following.nodes").Array()) != 0 {
+				t.Fatalf("one of the people: %s", n)
+			}
+		}
+	})
+}

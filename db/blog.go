@@ -2,9 +2,11 @@ package db
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -25,6 +27,7 @@ type blogRow struct {
 	Content   string    `db:"content"`
 	ImageURLs string    `db:"image_urls"`
 	Status    int8      `db:"status"`
+	Listing   int       `db:"listing"` // 0 where one list is read
 }
 
 const blogColumns = "id, author_id, title, content, image_urls, status"
@@ -40,30 +43,43 @@ func (r blogRow) blog() (*social.Blog, error) {
 // BlogsByID reads the published blogs of these ids, in no order. At most 900 ids; reads
 // the primary key.
 func (q *queries) BlogsByID(ctx context.Context, ids []social.ID) ([]*social.Blog, error) {
-	return q.blogs(ctx, "read blogs",
+	blogs, err := q.blogs(ctx, "read blogs",
 		`SELECT `+blogColumns+` FROM blog WHERE id IN (`+list(ids)+`) AND status = ?`, blogPublished)
+	return blogs[0], err
 }
 
-// BlogsByAuthor reads published blogs of one author below an id, newest first. Reads the
-// index blog_author.
-func (q *queries) BlogsByAuthor(ctx context.Context, author, below social.ID, limit int) ([]*social.Blog, error) {
-	return q.blogs(ctx, "read blogs of an author", `
-		SELECT `+blogColumns+` FROM blog WHERE author_id = ? AND status = ? AND id < ?
-		ORDER BY id DESC LIMIT ?`, author, blogPublished, below, limit)
+// BlogsByAuthor reads, for each listing, published blogs of its owner, newest first, up to
+// one more than the page has, from strictly after its cursor. Reads the index blog_author.
+func (q *queries) BlogsByAuthor(ctx context.Context, ls []social.Listing) (map[social.Listing][]*social.Blog, error) {
+	found := make(map[social.Listing][]*social.Blog, len(ls))
+	blogs, err := q.blogs(ctx, "read blogs of authors", union(ls, func(i int, l social.Listing) string {
+		below := social.ID(math.MaxInt64)
+		if !l.AtHead() {
+			below = l.From.ID
+		}
+		return fmt.Sprintf(`SELECT %d AS listing, `+blogColumns+` FROM blog WHERE author_id = %d AND status = %d AND id < %d
+			ORDER BY id DESC LIMIT %d`, i, l.Owner, blogPublished, below, l.Limit+1)
+	}))
+	for i, list := range blogs {
+		slices.SortFunc(list, func(a, b *social.Blog) int { return cmp.Compare(b.ID, a.ID) }) // a union has no order
+		found[ls[i]] = list
+	}
+	return found, err
 }
 
-func (q *queries) blogs(ctx context.Context, doing, query string, args ...any) ([]*social.Blog, error) {
+// blogs reads blogs by the listing they were read for.
+func (q *queries) blogs(ctx context.Context, doing, query string, args ...any) (map[int][]*social.Blog, error) {
 	var rows []blogRow
 	if err := q.all(ctx, doing, &rows, query, args...); err != nil {
 		return nil, err
 	}
-	blogs := make([]*social.Blog, 0, len(rows))
+	blogs := map[int][]*social.Blog{}
 	for _, r := range rows {
 		b, err := r.blog()
 		if err != nil {
 			return nil, err
 		}
-		blogs = append(blogs, b)
+		blogs[r.Listing] = append(blogs[r.Listing], b)
 	}
 	return blogs, nil
 }

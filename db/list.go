@@ -1,36 +1,63 @@
 package db
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"kith/social"
 )
 
-// Followers reads people who follow the person, latest first, up to one more than the
-// page has, from strictly after its cursor. Reads the index follower_list.
-func (q *queries) Followers(ctx context.Context, user social.ID, p social.Page) ([]social.Peer, error) {
-	return q.peers(ctx, "read followers", "follower", "follower_id", user, p)
+// Followers reads, for each listing, people who follow its owner, latest first, up to one
+// more than the page has, from strictly after its cursor. Reads the index follower_list.
+func (q *queries) Followers(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+	return q.peers(ctx, "read followers", "follower", "follower_id", ls)
 }
 
-// Following reads people whom the person follows, latest first, up to one more than the
-// page has, from strictly after its cursor. Reads the index following_list.
-func (q *queries) Following(ctx context.Context, user social.ID, p social.Page) ([]social.Peer, error) {
-	return q.peers(ctx, "read following", "following", "target_id", user, p)
+// Following reads, for each listing, people whom its owner follows, latest first, up to
+// one more than the page has, from strictly after its cursor. Reads the index
+// following_list.
+func (q *queries) Following(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+	return q.peers(ctx, "read following", "following", "target_id", ls)
 }
 
-// peers reads a list of relations by keyset. The condition is written expanded, since
-// MariaDB reads the whole list for (since, id) < (?, ?).
-func (q *queries) peers(ctx context.Context, doing, table, peer string, user social.ID, p social.Page) ([]social.Peer, error) {
-	where, args := "user_id = ? AND state = ?", []any{user, social.Following}
-	if p.From != nil {
-		where += " AND since <= ? AND (since < ? OR " + peer + " < ?)"
-		args = append(args, p.From.MinTime, p.From.MinTime, p.From.ID)
+// peers reads lists of relations by keyset. The condition is written expanded, since
+// MariaDB reads the whole list for (since, id) < (?, ?), and all entries of the cursor's
+// millisecond for since <= ? AND (since < ? OR id < ?): 9,931 where this reads 21.
+func (q *queries) peers(ctx context.Context, doing, table, peer string, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+	var rows []struct {
+		Listing int `db:"listing"`
+		social.Peer
 	}
-	var peers []social.Peer
-	err := q.all(ctx, doing, &peers,
-		`SELECT `+peer+` AS id, since FROM `+table+` WHERE `+where+
-			` ORDER BY since DESC, `+peer+` DESC LIMIT ?`, append(args, p.Limit+1)...)
-	return peers, err
+	err := q.all(ctx, doing, &rows, union(ls, func(i int, l social.Listing) string {
+		from := ""
+		if !l.AtHead() {
+			from = fmt.Sprintf(" AND since <= %d AND (since < %[1]d OR since = %[1]d AND %[2]s < %[3]d)", l.From.MinTime, peer, l.From.ID)
+		}
+		return fmt.Sprintf(`SELECT %d AS listing, %s AS id, since FROM %s WHERE user_id = %d AND state = %d%s
+			ORDER BY since DESC, %[2]s DESC LIMIT %[7]d`, i, peer, table, l.Owner, social.Following, from, l.Limit+1)
+	}))
+	found := make(map[social.Listing][]social.Peer, len(ls))
+	for _, r := range rows {
+		found[ls[r.Listing]] = append(found[ls[r.Listing]], r.Peer)
+	}
+	for _, peers := range found { // a union has no order
+		slices.SortFunc(peers, func(a, b social.Peer) int {
+			return -cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID))
+		})
+	}
+	return found, err
+}
+
+// union reads the parts of many lists at once, each with an order and a limit of its own.
+func union(ls []social.Listing, part func(i int, l social.Listing) string) string {
+	parts := make([]string, len(ls))
+	for i, l := range ls {
+		parts[i] = "SELECT * FROM (" + part(i, l) + ") AS part"
+	}
+	return strings.Join(parts, " UNION ALL ")
 }
 
 // Authors is whom the person follows and who exists: whose blogs the feed is made of. In

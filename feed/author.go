@@ -2,26 +2,23 @@ package feed
 
 import (
 	"context"
-	"math"
 
 	"kith/social"
 )
 
-// ByAuthor lists the blogs of a person, newest first, by the page.
-func (f *Feed) ByAuthor(ctx context.Context, author *social.User, p social.Page) (social.Part[Entry], error) {
-	below := social.ID(math.MaxInt64)
-	if p.From != nil {
-		below = p.From.ID
+// ByAuthor lists, for each listing, the blogs of its owner, newest first. Author of the
+// entries is nil: whoever asks has them.
+func (f *Feed) ByAuthor(ctx context.Context, ls []social.Listing) (map[social.Listing]social.Part[Entry], error) {
+	blogs, err := f.db.BlogsByAuthor(ctx, ls)
+	parts := make(map[social.Listing]social.Part[Entry], len(ls))
+	for _, l := range ls {
+		entries := make([]Entry, len(blogs[l]))
+		for i, b := range blogs[l] {
+			entries[i].Blog = b
+		}
+		part := social.Cut(l.Page, entries)
+		place(l.Page, part.Items)
+		parts[l] = part
 	}
-	blogs, err := f.db.BlogsByAuthor(ctx, author.ID, below, p.Limit+1)
-	if err != nil {
-		return social.Part[Entry]{}, err
-	}
-	entries := make([]Entry, len(blogs))
-	for i, b := range blogs {
-		entries[i] = Entry{Blog: b, Author: author}
-	}
-	part := social.Cut(p, entries)
-	place(p, part.Items)
-	return part, nil
+	return parts, err
 }

@@ -28,10 +28,7 @@ type Entry struct {
 // they are given out, going on from the page's cursor; reading backwards nobody knows how
 // many came before, and it is 0.
 func place(p social.Page, entries []Entry) {
-	var last social.Cursor
-	if p.From != nil {
-		last = *p.From
-	}
+	last := p.From
 	for i := range entries {
 		c := social.Cursor{MinTime: entries[i].Blog.CreatedAt(), ID: entries[i].Blog.ID}
 		switch {

@@ -39,7 +39,7 @@ func newScan(d *db.DB, authors []social.ID, p social.Page, now social.Millis) *s
 		span: social.FirstIDAt(social.Epoch + social.Millis(firstRange.Milliseconds())),
 	}
 	switch {
-	case p.From == nil:
+	case p.AtHead():
 	case p.Backward:
 		s.rest.Above = p.From.ID
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/graph-gophers/dataloader/v7"
 )
 
@@ -43,13 +44,16 @@ func newLoader[K comparable, V any](fetch func(context.Context, []K) (map[K]V, e
 // Load gives the value of one key.
 func (l Loader[K, V]) Load(ctx context.Context, key K) (V, error) { return l.of.Load(ctx, key)() }
 
-// All gives the values of the keys in their order, read at once.
+// All gives the values of the keys in their order. They are read at once; in a resolver
+// that runs for every element of a list, together with those of its siblings.
 func (l Loader[K, V]) All(ctx context.Context, keys []K) ([]V, error) {
 	thunks := make([]dataloader.Thunk[V], len(keys))
 	for i, k := range keys {
 		thunks[i] = l.of.Load(ctx, k)
 	}
-	l.of.Flush()
+	if !inList(ctx) {
+		l.of.Flush()
+	}
 	values := make([]V, len(keys))
 	for i, thunk := range thunks {
 		v, err := thunk()
@@ -63,3 +67,13 @@ func (l Loader[K, V]) All(ctx context.Context, keys []K) ([]V, error) {
 
 // Prime makes a value known that was read elsewhere.
 func (l Loader[K, V]) Prime(ctx context.Context, key K, value V) { l.of.Prime(ctx, key, value) }
+
+// inList tells whether the field being resolved lies within an element of a list.
+func inList(ctx context.Context) bool {
+	for f := graphql.GetFieldContext(ctx); f != nil; f = f.Parent {
+		if f.Index != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"kith/db"
+	"kith/feed"
+	"kith/follow"
 	"kith/social"
 )
 
@@ -17,9 +19,22 @@ type Loaders struct {
 	Counts Loader[social.ID, social.Counts]
 	// Relations are those of the request's viewer; nobody's are none.
 	Relations Loader[social.ID, social.Relation]
+
+	// The pages of lists, so that a list in each person of a list is read at once.
+	Followers Loader[social.Listing, social.Part[social.Peer]]
+	Following Loader[social.Listing, social.Part[social.Peer]]
+	ByAuthor  Loader[social.Listing, social.Part[feed.Entry]]
 }
 
-func newLoaders(d *db.DB, viewer social.ID) *Loaders {
+// Sources are what loaders read from.
+type Sources struct {
+	DB    *db.DB
+	Graph *follow.Graph
+	Feed  *feed.Feed
+}
+
+func newLoaders(from Sources, viewer social.ID) *Loaders {
+	d := from.DB
 	return &Loaders{
 		Users:  newLoader(byID(d.UsersByID, func(u *social.User) social.ID { return u.ID })),
 		Blogs:  newLoader(byID(d.BlogsByID, func(b *social.Blog) social.ID { return b.ID })),
@@ -30,6 +45,9 @@ func newLoaders(d *db.DB, viewer social.ID) *Loaders {
 			}
 			return d.Relations(ctx, viewer, ids)
 		}),
+		Followers: newLoader(from.Graph.Followers),
+		Following: newLoader(from.Graph.Following),
+		ByAuthor:  newLoader(from.Feed.ByAuthor),
 	}
 }
 
@@ -55,9 +73,9 @@ type request struct {
 }
 
 // With gives ctx the loaders of a request of its viewer.
-func With(ctx context.Context, d *db.DB) context.Context {
+func With(ctx context.Context, from Sources) context.Context {
 	viewer := social.Viewer(ctx)
-	r := &request{fresh: func() *Loaders { return newLoaders(d, viewer) }}
+	r := &request{fresh: func() *Loaders { return newLoaders(from, viewer) }}
 	r.current.Store(r.fresh())
 	return context.WithValue(ctx, contextKey{}, r)
 }

@@ -30,14 +30,11 @@ func (r blog) Author(ctx context.Context, b *social.Blog) (*social.User, error) 
 }
 
 func (r user) Blogs(ctx context.Context, u *social.User, first *int, after *string) (*graph.BlogConnection, error) {
-	p, err := social.PageArgs{First: first, After: after}.Page(social.BlogsCursor, u.ID)
+	part, err := listed(ctx, loaders.From(ctx).ByAuthor, social.BlogsCursor, u, first, after)
 	if err != nil {
 		return nil, err
 	}
-	part, err := r.Feed.ByAuthor(ctx, u, p)
-	if err != nil {
-		return nil, err
-	}
+	loaders.From(ctx).Users.Prime(ctx, u.ID, u) // their author
 	return blogs(ctx, social.BlogsCursor, u.ID, part), nil
 }
 

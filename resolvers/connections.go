@@ -33,21 +33,44 @@ func blogs(ctx context.Context, kind social.CursorKind, owner social.ID, part so
 	}
 	for _, e := range part.Items {
 		l.Blogs.Prime(ctx, e.Blog.ID, e.Blog)
-		l.Users.Prime(ctx, e.Author.ID, e.Author)
+		if e.Author != nil {
+			l.Users.Prime(ctx, e.Author.ID, e.Author)
+		}
 		c.Edges = append(c.Edges, &graph.BlogEdge{Cursor: cursor(e), Node: e.Blog})
 		c.Nodes = append(c.Nodes, e.Blog)
 	}
 	return c
 }
 
+// listed reads a page of a list of the person, with those of its siblings if there are.
+func listed[T any](ctx context.Context, lists loaders.Loader[social.Listing, social.Part[T]],
+	kind social.CursorKind, u *social.User, first *int, after *string,
+) (social.Part[T], error) {
+	p, err := social.PageArgs{First: first, After: after}.Page(kind, u.ID)
+	if err != nil {
+		return social.Part[T]{}, err
+	}
+	parts, err := lists.All(ctx, []social.Listing{{Owner: u.ID, Page: p}})
+	if err != nil {
+		return social.Part[T]{}, err
+	}
+	return parts[0], nil
+}
+
 // peers makes a connection of a page of relations; people who are gone are left out.
-func peers(ctx context.Context, kind social.CursorKind, owner social.ID, part social.Part[social.Peer]) (*graph.UserConnection, error) {
-	cursor := func(p social.Peer) string { return p.Cursor().Encode(kind, owner) }
+func peers(ctx context.Context, lists loaders.Loader[social.Listing, social.Part[social.Peer]],
+	kind social.CursorKind, u *social.User, first *int, after *string,
+) (*graph.UserConnection, error) {
+	part, err := listed(ctx, lists, kind, u, first, after)
+	if err != nil {
+		return nil, err
+	}
+	cursor := func(p social.Peer) string { return p.Cursor().Encode(kind, u.ID) }
 	c := &graph.UserConnection{
 		Edges:    make([]*graph.UserEdge, 0, len(part.Items)),
 		Nodes:    make([]*social.User, 0, len(part.Items)),
 		PageInfo: pageInfo(part, cursor),
-		Owner:    owner,
+		Owner:    u.ID,
 		Kind:     kind,
 	}
 	ids := make([]social.ID, len(part.Items))

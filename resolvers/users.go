@@ -65,27 +65,11 @@ func (r user) ViewerCanFollow(ctx context.Context, u *social.User) (bool, error)
 }
 
 func (r user) Followers(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
-	p, err := social.PageArgs{First: first, After: after}.Page(social.FollowersCursor, u.ID)
-	if err != nil {
-		return nil, err
-	}
-	part, err := r.Graph.Followers(ctx, u.ID, p)
-	if err != nil {
-		return nil, err
-	}
-	return peers(ctx, social.FollowersCursor, u.ID, part)
+	return peers(ctx, loaders.From(ctx).Followers, social.FollowersCursor, u, first, after)
 }
 
 func (r user) Following(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
-	p, err := social.PageArgs{First: first, After: after}.Page(social.FollowingCursor, u.ID)
-	if err != nil {
-		return nil, err
-	}
-	part, err := r.Graph.Following(ctx, u.ID, p)
-	if err != nil {
-		return nil, err
-	}
-	return peers(ctx, social.FollowingCursor, u.ID, part)
+	return peers(ctx, loaders.From(ctx).Following, social.FollowingCursor, u, first, after)
 }
 
 func (r userConnection) TotalCount(ctx context.Context, c *graph.UserConnection) (int, error) {

@@ -78,8 +78,9 @@ func decodeCursor(s string, kind CursorKind, owner ID) (Cursor, bool) {
 		return Cursor{}, false
 	}
 	c := Cursor{MinTime: Millis(parts[0]), Offset: int(parts[1]), ID: ID(parts[2])}
-	// One cursor has one text: what encodes differently was not written here.
-	if len(rest) != 0 || c.Encode(kind, owner) != s {
+	// One cursor has one text: what encodes differently was not written here. And id 0 is
+	// nobody's: the zero cursor stands for the head of a list.
+	if len(rest) != 0 || c.ID == 0 || c.Encode(kind, owner) != s {
 		return Cursor{}, false
 	}
 	return c, true

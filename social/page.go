@@ -8,11 +8,20 @@ const (
 
 // Page says which part of a list is wanted: up to Limit entries strictly after From in
 // the list's order, or with Backward strictly before it. The answer is in the list's
-// order either way. Without From reading begins at the head.
+// order either way. The zero From is the head of the list.
 type Page struct {
 	Limit    int
-	From     *Cursor
+	From     Cursor
 	Backward bool
+}
+
+// AtHead tells that reading begins at the head of the list.
+func (p Page) AtHead() bool { return p.From == Cursor{} }
+
+// Listing is a page of the list of one owner.
+type Listing struct {
+	Owner ID
+	Page
 }
 
 // PageArgs are the paging arguments of a connection as the client gave them. Lists that
@@ -52,11 +61,10 @@ func newPage(limitField string, limit *int, fromField string, from *string, kind
 		return Page{}, Invalid(limitField, "%s is from 0 to %d", limitField, MaxPage)
 	}
 	if from != nil {
-		c, err := DecodeCursor(fromField, *from, kind, owner)
-		if err != nil {
+		var err error
+		if p.From, err = DecodeCursor(fromField, *from, kind, owner); err != nil {
 			return Page{}, err
 		}
-		p.From = &c
 	}
 	return p, nil
 }
@@ -78,10 +86,10 @@ func Cut[T any](p Page, rows []T) Part[T] {
 		rows = rows[:p.Limit]
 	}
 	if !p.Backward {
-		return Part[T]{Items: rows, HasNext: more, HasPrevious: p.From != nil}
+		return Part[T]{Items: rows, HasNext: more, HasPrevious: !p.AtHead()}
 	}
 	for i, j := 0, len(rows)-1; i < j; i, j = i+1, j-1 {
 		rows[i], rows[j] = rows[j], rows[i]
 	}
-	return Part[T]{Items: rows, HasNext: p.From != nil, HasPrevious: more}
+	return Part[T]{Items: rows, HasNext: !p.AtHead(), HasPrevious: more}
 }
