@@ -6,25 +6,26 @@ import (
 	"slices"
 	"testing"
 
-	"kith/db"
 	"kith/social"
 	"kith/socialtest"
 )
 
+// reader is a DB or a Tx.
+type reader interface {
+	Followers(context.Context, social.ID, social.Page) ([]social.Peer, error)
+	Following(context.Context, social.ID, social.Page) ([]social.Peer, error)
+}
+
 // lists are the two lists of relations, each with how an edge of person 1 gets into it.
 var lists = []struct {
 	name string
-	read func(*db.DB, context.Context, social.ID, social.Page) ([]social.Peer, error)
+	read func(reader, context.Context, social.ID, social.Page) ([]social.Peer, error)
 	edge func(peer social.ID, state social.FollowState, since social.Millis) social.Edge
 }{
-	{"followers", func(d *db.DB, ctx context.Context, id social.ID, p social.Page) ([]social.Peer, error) {
-		return d.Followers(ctx, id, p)
-	}, func(peer social.ID, state social.FollowState, since social.Millis) social.Edge {
+	{"followers", reader.Followers, func(peer social.ID, state social.FollowState, since social.Millis) social.Edge {
 		return edge(peer, 1, state, since)
 	}},
-	{"following", func(d *db.DB, ctx context.Context, id social.ID, p social.Page) ([]social.Peer, error) {
-		return d.Following(ctx, id, p)
-	}, func(peer social.ID, state social.FollowState, since social.Millis) social.Edge {
+	{"following", reader.Following, func(peer social.ID, state social.FollowState, since social.Millis) social.Edge {
 		return edge(1, peer, state, since)
 	}},
 }
