@@ -82,6 +82,43 @@ func TestTenEqualFollowsAtOnceAreOne(t *testing.T) {
 	})
 }
 
+func TestNobodyFollowsMoreThanFiveThousand(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		u := w.persons(t, 3)
+		u[0].follow(t, u[1])
+		w.Exec(t, "UPDATE actor SET following = 5000 WHERE user_id = ?", u[0].id)
+		before := w.rowCounts(t)
+		wantError(t, u[0].Do(t, followDoc, map[string]any{"u": u[2].gid}), social.LimitExceeded, "")
+		if f := u[0].follow(t, u[1]); f.Get("changed").Bool() || f.Get("state").String() != "FOLLOWING" {
+			t.Errorf("whom one follows already: %s", f)
+		}
+		if after := w.rowCounts(t); after != before {
+			t.Errorf("rows were written: %s, before %s", after, before)
+		}
+		// A place that becomes free is free at once, in one request.
+		d := u[0].OK(t, `mutation($a: ID!, $b: ID!) { unfollow(input: {userId: $a}) { changed } follow(input: {userId: $b}) { changed } }`,
+			map[string]any{"a": u[1].gid, "b": u[2].gid})
+		if d.Raw != `{"unfollow":{"changed":true},"follow":{"changed":true}}` {
+			t.Errorf("in the place of another: %s", d)
+		}
+	})
+}
+
+func TestUnfollowingWhomOneNeverFollowedChangesNothing(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		u := w.persons(t, 2)
+		before := w.rowCounts(t)
+		if f := u[0].unfollow(t, u[1]); f.Get("changed").Bool() || f.Get("state").String() != "NONE" || f.Get("viewer.followingCount").Int() != 0 {
+			t.Errorf("unfollow answered %s", f)
+		}
+		if after := w.rowCounts(t); after != before {
+			t.Errorf("rows were written: %s, before %s", after, before)
+		}
+	})
+}
+
 // atOnce runs n copies behind one start barrier.
 func atOnce[T any](n int, do func(i int) T) []T {
 	results := make([]T, n)

@@ -35,8 +35,7 @@ func TestRandomFollowsThroughTwoServersNeverFailAndAgree(t *testing.T) {
 				}
 				a := me.at(servers[rng.IntN(2)]).Do(t, doc, map[string]any{"u": target.gid})
 				allowed := ""
-				switch {
-				case me.id == target.id:
+				if me.id == target.id {
 					allowed = "BAD_USER_INPUT"
 				}
 				if a.Code() != allowed || a.Status != 200 {

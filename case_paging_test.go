@@ -108,7 +108,7 @@ func TestOffsetCountsTheTiesThatWereGivenOut(t *testing.T) {
 					if list == "blogs" {
 						l = blogsOf(t, me.Client, author.gid, test.first, after)
 					} else {
-						l = me.readFeed(t, feedArgs("first", test.first, "after", after))
+						l = me.readFeed(t, scroll(test.first, after))
 					}
 					if len(l.ids) != size || l.next != (i < len(test.sizes)-1) {
 						t.Fatalf("%s by %d, page %d: %d blogs, more: %v", list, test.first, i, len(l.ids), l.next)
@@ -130,12 +130,12 @@ func TestOffsetCountsTheTiesThatWereGivenOut(t *testing.T) {
 	})
 }
 
-// feedArgs writes arguments of followFeed; a cursor that is "" is left out.
-func feedArgs(limit string, n int, from, cursor string) string {
-	if cursor == "" {
-		return fmt.Sprintf("(%s: %d)", limit, n)
+// scroll writes arguments of followFeed; a cursor that is "" is left out.
+func scroll(first int, after string) string {
+	if after == "" {
+		return fmt.Sprintf("(first: %d)", first)
 	}
-	return fmt.Sprintf("(%s: %d, %s: %q)", limit, n, from, cursor)
+	return fmt.Sprintf("(first: %d, after: %q)", first, after)
 }
 
 // PAG-4
@@ -217,7 +217,7 @@ func TestTiesDeletedBetweenPagesNeitherSkipNorRepeat(t *testing.T) {
 					t.Errorf("the rest is %v, want %v", ids, left)
 				}
 			}
-			rest(func(after string) listed { return me.readFeed(t, feedArgs("first", 2, "after", after)) }, first.cursors[1])
+			rest(func(after string) listed { return me.readFeed(t, scroll(2, after)) }, first.cursors[1])
 			rest(func(after string) listed { return blogsOf(t, me.Client, author.gid, 2, after) }, theirs.cursors[1])
 		}
 	})

@@ -159,7 +159,7 @@ func (p place) bodies(v value, cursor string) map[string]string {
 	}
 	bodies := map[string]string{
 		"literal":  strings.ReplaceAll(wrap(p.document(v.literal(), "", cursor), ""), marker, v.inLiteral()),
-		"variable": wrap(p.document("$"+p.name(), "($"+p.name()+": "+p.typ().String()+")", cursor), quoted(p.name())+": "+v.json),
+		"variable": wrap(p.document("$v", "($v: "+p.typ().String()+")", cursor), `"v": `+v.json),
 	}
 	if p.input != nil {
 		parts := []string{}
@@ -376,7 +376,7 @@ func (p place) checkAbsent(t *testing.T, me person, cursor string) {
 	if !p.typ().NonNull || p.item {
 		return
 	}
-	variable := p.document("$"+p.name(), "($"+p.name()+": "+p.typ().String()+")", cursor)
+	variable := p.document("$v", "($v: "+p.typ().String()+")", cursor)
 	bodies := []string{`{"query": ` + quoted(p.document("", "", cursor)) + `}`, `{"query": ` + quoted(variable) + `}`}
 	if p.input != nil {
 		whole := place{on: p.on, field: p.field, arg: p.arg}

@@ -22,7 +22,7 @@ const modelOperations = 10_000
 // is read to its end in steps of 1 to 7 and must equal the oracle; paging that goes on
 // while others write must give, at every step, exactly what the oracle has there.
 func TestTheFeedEqualsTheOracle(t *testing.T) {
-	for name, value := range map[string]string{"rapid.checks": "120", "rapid.steps": "100"} {
+	for name, value := range map[string]string{"rapid.checks": "40", "rapid.steps": "100"} {
 		if err := flag.Set(name, value); err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestTheFeedEqualsTheOracle(t *testing.T) {
 			servers = append(servers, wiredServer(t, s, 3))
 		}
 		operations, people := 0, 0
-		rapid.Check(t, func(r *rapid.T) {
+		check := func(r *rapid.T) {
 			m := &model{servers: servers, clock: s.Clock, people: &people, follows: map[social.Pair]bool{}}
 			s.Clock.Advance(time.Millisecond)
 			for range 3 {
@@ -50,14 +50,11 @@ func TestTheFeedEqualsTheOracle(t *testing.T) {
 				}
 			}
 			r.Repeat(actions)
-		})
-		if t.Failed() {
-			return
+		}
+		for operations < modelOperations && !t.Failed() {
+			rapid.Check(t, check)
 		}
 		t.Logf("%d operations", operations)
-		if operations < modelOperations {
-			t.Fatalf("only %d operations, want %d", operations, modelOperations)
-		}
 	})
 }
 

@@ -155,7 +155,7 @@ func (q *queries) eachChunk(authors []social.ID, r IDRange, each string) string 
 		authors = []social.ID{0} // nobody: no list at all would be no SQL
 	}
 	var parts []string
-	for chunk := range slices.Chunk(authors, maxIn) {
+	for chunk := range slices.Chunk(authors, MaxIn) {
 		parts = append(parts, fmt.Sprintf(
 			`SELECT id FROM (SELECT id FROM blog %s WHERE author_id IN (%s) AND status = %d AND id > %d AND id < %d%s) AS chunk`,
 			q.dialect.index("blog_author"), list(chunk), blogPublished, r.Above, r.Below, each))

@@ -80,7 +80,7 @@ func TestDeletedBlogIsInNoList(t *testing.T) {
 		byID, err := s.DB.BlogsByID(t.Context(), []social.ID{30, 10, 20, 99, 10})
 		noError(t, err)
 		equal(t, "by id", sorted(idsOf(byID)), []social.ID{10, 30})
-		byAuthor, err := s.DB.BlogsByAuthor(t.Context(), 1, 1000, 10)
+		byAuthor, err := page(t.Context(), s.DB.BlogsByAuthor, 1, social.Page{Limit: 10})
 		noError(t, err)
 		equal(t, "by author", idsOf(byAuthor), []social.ID{30, 10})
 		in, err := s.DB.BlogIDsIn(t.Context(), []social.ID{1}, db.IDRange{Below: 1000}, 10)
@@ -126,18 +126,18 @@ func TestBlogsByAuthorAreThoseBelowNewestFirst(t *testing.T) {
 		blogs(t, s.DB, 1, seq(1, 20)...)
 		blogs(t, s.DB, 2, seq(101, 105)...)
 		for _, c := range []struct {
-			below social.ID
+			below social.ID // 0: from the head
 			limit int
 			want  []social.ID
 		}{
-			{1 << 62, 3, []social.ID{20, 19, 18}},
-			{18, 3, []social.ID{17, 16, 15}},
-			{3, 3, []social.ID{2, 1}},
-			{1, 3, nil},
-			{18, 0, nil},
-			{1<<63 - 1, 1, []social.ID{20}},
+			{0, 2, []social.ID{20, 19, 18}},
+			{18, 2, []social.ID{17, 16, 15}},
+			{3, 2, []social.ID{2, 1}},
+			{1, 2, nil},
+			{18, 0, []social.ID{17}},
+			{1<<63 - 1, 0, []social.ID{20}},
 		} {
-			got, err := s.DB.BlogsByAuthor(t.Context(), 1, c.below, c.limit)
+			got, err := page(t.Context(), s.DB.BlogsByAuthor, 1, social.Page{Limit: c.limit, From: social.Cursor{ID: c.below}})
 			noError(t, err)
 			equal(t, "below "+c.below.String(), idsOf(got), c.want)
 		}

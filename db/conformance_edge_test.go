@@ -161,3 +161,14 @@ func TestAuthorsAreThoseFollowedWhoExist(t *testing.T) {
 		equal(t, "of who follows nobody", len(authors), 0)
 	})
 }
+
+// MariaDB names the columns of a list of values after its first row.
+func TestPairOfEqualIDsIsAPairLikeAnother(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		putEdges(t, s.DB, edge(5, 6, following, 1))
+		states, err := s.DB.FollowStates(t.Context(), []social.Pair{{UserID: 5, TargetID: 5}, {UserID: 5, TargetID: 6}})
+		noError(t, err)
+		equal(t, "states", states, map[social.Pair]social.FollowState{{UserID: 5, TargetID: 6}: following})
+	})
+}

@@ -3,6 +3,7 @@ package db_test
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -90,7 +91,7 @@ func TestPublishKeysAreTrimmedInPieces(t *testing.T) {
 	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
 		var rows []string
 		for i := range db.TrimPiece + 1 {
-			rows = append(rows, "(1, "+quoteNumber(i)+", 1, x'"+strings.Repeat("00", 32)+"', 5)")
+			rows = append(rows, "(1, "+quoteNumber(i)+", 1, x'"+strings.Repeat("00", 32)+"', "+strconv.Itoa(i-5000)+")")
 		}
 		cast := strings.Join(rows, ",")
 		s.Exec(t, "INSERT INTO publish_key (user_id, idempotency_key, blog_id, body_hash, created_at) VALUES "+cast)

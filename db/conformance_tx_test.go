@@ -32,7 +32,7 @@ func TestErrorRollsBackAndIsReturnedAsItIs(t *testing.T) {
 			}
 			return mine
 		})
-		if err != mine {
+		if err != mine { //nolint:errorlint // as it is
 			t.Errorf("got %v", err)
 		}
 		equal(t, "runs", runs, 1)

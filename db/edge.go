@@ -39,7 +39,7 @@ func (tx *Tx) forcePrimary() string {
 // At most 900 pairs; reads the primary key.
 func (q *queries) FollowStates(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.FollowState, error) {
 	if len(pairs) == 0 {
-		return nil, nil // an empty list of pairs is no SQL
+		return map[social.Pair]social.FollowState{}, nil // no list at all would be no SQL
 	}
 	var found []struct {
 		UserID   social.ID          `db:"user_id"`

@@ -52,11 +52,11 @@ func classifyMySQL(number uint16) fault {
 	switch number {
 	case 1062: // duplicate entry
 		return duplicate
-	case 1020, 1205, 1213: // record changed, lock wait time-out, deadlock
+	case 1020, 1205, 1213, 8022, 8028, 9007: // record changed, lock wait time-out, deadlock; TiDB: conflict, schema changed
 		return again
 	case 1053, 1317, 1927, 4031: // shutdown, query or connection killed, timed out when idle
 		return gone
-	case 1021, 1040, 1047, 1129, 1203, 1290, 1836: // disk full, too many connections, not ready, read only
+	case 1021, 1040, 1047, 1114, 1129, 1203, 1290, 1836, 9001, 9002, 9005: // full, too many connections, not ready, read only; TiDB: a part is away
 		return unreachable
 	}
 	return other

@@ -67,7 +67,7 @@ func TestSQLiteCodesAreClassified(t *testing.T) {
 func TestOurOwnErrorsPassAsTheyAre(t *testing.T) {
 	t.Parallel()
 	ours := &social.Error{Code: social.Conflict, Cause: &mysql.MySQLError{Number: 1213}}
-	if got := public(ours); got != error(ours) {
+	if got := public(ours); got != error(ours) { //nolint:errorlint // as it is
 		t.Errorf("got %v", got)
 	}
 	if public(nil) != nil {

@@ -20,7 +20,6 @@ func (g *Group[Op]) Waiting() int {
 // Bounds that tests pass.
 const (
 	MaxBatch  = maxBatch
-	MaxIn     = maxIn
 	MaxTries  = maxTries
 	TrimPiece = trimPiece
 )

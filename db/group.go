@@ -10,7 +10,7 @@ import (
 )
 
 // maxBatch bounds how many operations share a transaction: their keys fit one IN list.
-const maxBatch = maxIn
+const maxBatch = MaxIn
 
 // batchTimeout bounds one batch, tries and all.
 const batchTimeout = 10 * time.Second

@@ -53,6 +53,9 @@ func (q *queries) peers(ctx context.Context, doing, table, peer string, ls []soc
 
 // union reads the parts of many lists at once, each with an order and a limit of its own.
 func union(ls []social.Listing, part func(i int, l social.Listing) string) string {
+	if len(ls) == 1 { // as it is: a derived table is read twice
+		return part(0, ls[0])
+	}
 	parts := make([]string, len(ls))
 	for i, l := range ls {
 		parts[i] = "SELECT * FROM (" + part(i, l) + ") AS part"

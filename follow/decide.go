@@ -65,7 +65,7 @@ func refuse(c *change, s state, maxFollowing int64) error {
 	owner := s.actors[c.pair.UserID]
 	state, known := s.follows[c.pair]
 	switch {
-	case owner == nil:
+	case owner == nil || !s.people[c.pair.UserID]:
 		return social.Errorf(social.Unauthenticated, "this account does not exist any more")
 	case !s.people[c.pair.TargetID] && (c.to == social.Following || !known):
 		return &social.Error{Code: social.NotFound, Field: "userId", Message: "there is no such user"}

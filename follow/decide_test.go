@@ -208,3 +208,14 @@ func TestOutcomeIsSorted(t *testing.T) {
 		}
 	}
 }
+
+// A token can outlive its account's row while the actor is still there.
+func TestWhoIsGoneFollowsNobody(t *testing.T) {
+	t.Parallel()
+	s := world(nil)
+	delete(s.people, 1)
+	calls := []*change{call(1, 2, on), call(1, 2, off)}
+	o := decide(calls, s, now, 5000)
+	same(t, "answers", codes(calls), []string{"UNAUTHENTICATED", "UNAUTHENTICATED"})
+	same(t, "events", len(o.events), 0)
+}

@@ -94,12 +94,17 @@ func readState(ctx context.Context, tx *db.Tx, changes []*change) (state, error)
 	if s.follows, err = tx.FollowStates(ctx, pairs); err != nil {
 		return s, err
 	}
-	found, err := tx.ExistingUsers(ctx, distinct(targets))
-	s.people = make(map[social.ID]bool, len(found))
-	for _, id := range found {
-		s.people[id] = true
+	s.people = map[social.ID]bool{}
+	for chunk := range slices.Chunk(distinct(slices.Concat(owners, targets)), db.MaxIn) {
+		found, err := tx.ExistingUsers(ctx, chunk)
+		if err != nil {
+			return s, err
+		}
+		for _, id := range found {
+			s.people[id] = true
+		}
 	}
-	return s, err
+	return s, nil
 }
 
 // write stores what was decided, in the one order of locks.

@@ -9,9 +9,12 @@ import (
 )
 
 const (
-	// wait is how long a look-up waits for others of its request. A page does not wait:
-	// see [Loader.All].
+	// wait is how long a look-up waits for others of its request.
 	wait = time.Millisecond
+	// pageWait is never waited for: a page is read as soon as its last key is known, see
+	// [Loader.All]. It only has to outlast the queueing of a page on a busy machine, where
+	// a millisecond had split pages in two.
+	pageWait = time.Minute
 	// maxBatch is how many keys go into one statement.
 	maxBatch = 250
 	// inputCap bounds the queue of a batch.
@@ -21,7 +24,8 @@ const (
 // Loader finds values by key for one request: look-ups that come together share one
 // statement, and each key is read once. Safe for parallel use.
 type Loader[K comparable, V any] struct {
-	of *dataloader.Loader[K, V]
+	of   *dataloader.Loader[K, V]
+	page *dataloader.Loader[K, V] // the same values, read by All
 }
 
 // newLoader loads by fetch, which answers a map: a key that is missing there has the zero
@@ -35,10 +39,15 @@ func newLoader[K comparable, V any](fetch func(context.Context, []K) (map[K]V, e
 		}
 		return results
 	}
-	return Loader[K, V]{dataloader.NewBatchedLoader(batch,
-		dataloader.WithWait[K, V](wait),
-		dataloader.WithBatchCapacity[K, V](maxBatch),
-		dataloader.WithInputCapacity[K, V](inputCap))}
+	known := dataloader.NewCache[K, V]()
+	loader := func(wait time.Duration) *dataloader.Loader[K, V] {
+		return dataloader.NewBatchedLoader(batch,
+			dataloader.WithCache[K, V](known),
+			dataloader.WithWait[K, V](wait),
+			dataloader.WithBatchCapacity[K, V](maxBatch),
+			dataloader.WithInputCapacity[K, V](inputCap))
+	}
+	return Loader[K, V]{of: loader(wait), page: loader(pageWait)}
 }
 
 // Load gives the value of one key.
@@ -47,12 +56,17 @@ func (l Loader[K, V]) Load(ctx context.Context, key K) (V, error) { return l.of.
 // All gives the values of the keys in their order. They are read at once; in a resolver
 // that runs for every element of a list, together with those of its siblings.
 func (l Loader[K, V]) All(ctx context.Context, keys []K) ([]V, error) {
+	atOnce := !inList(ctx)
+	loader := l.of
+	if atOnce {
+		loader = l.page
+	}
 	thunks := make([]dataloader.Thunk[V], len(keys))
 	for i, k := range keys {
-		thunks[i] = l.of.Load(ctx, k)
+		thunks[i] = loader.Load(ctx, k)
 	}
-	if !inList(ctx) {
-		l.of.Flush()
+	if atOnce {
+		l.page.Flush()
 	}
 	values := make([]V, len(keys))
 	for i, thunk := range thunks {

@@ -14,7 +14,6 @@ const owner = social.ID(653247040368672769) // beyond 2^53
 var kinds = []social.CursorKind{social.FeedCursor, social.BlogsCursor, social.FollowersCursor, social.FollowingCursor}
 
 var cursors = []social.Cursor{
-	{},
 	{MinTime: 1, Offset: 1, ID: 1},
 	{MinTime: 1_764_500_000_123, Offset: 3, ID: 9007199254740993},
 	{MinTime: 1_764_500_000_123, ID: owner},
@@ -26,6 +25,15 @@ func refused(t *testing.T, s string, kind social.CursorKind, owner social.ID) {
 	c, err := social.DecodeCursor("after", s, kind, owner)
 	if !social.HasCode(err, social.BadUserInput) {
 		t.Errorf("%q of list %d of %d: got %+v, %v", s, kind, owner, c, err)
+	}
+}
+
+// The zero cursor is the head of a list, which no client is given.
+func TestZeroCursorIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		refused(t, social.Cursor{}.Encode(kind, owner), kind, owner)
+		refused(t, social.Cursor{MinTime: 5, Offset: 1}.Encode(kind, owner), kind, owner)
 	}
 }
 

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -159,30 +158,15 @@ func (c *counter) argument(f *ast.Field, def *ast.ArgumentDefinition) any {
 	return v
 }
 
-// wholeNumber reads a number in any form that gqlgen would take it; it is never negative.
+// wholeNumber reads a number in any form that gqlgen would take it, but for text, which
+// [document.checkVariables] refuses; it is never negative.
 func wholeNumber(v any) (int, bool) {
 	switch v := v.(type) {
 	case int64:
 		return int(max(0, min(v, plenty))), true
 	case float64:
 		return int(max(0, min(v, plenty))), true
-	case string:
-		n, err := strconv.ParseInt(v, 10, 64)
-		return int(max(0, min(n, plenty))), err == nil
 	default:
 		return 0, false
 	}
-}
-
-// brokenNull refuses a null for a variable that stands where none is taken. The default
-// of the variable made that valid, but a null that is sent overrides the default; gqlgen
-// panics over it in @skip and passes "" or "null" for it to resolvers.
-func (doc *document) brokenNull(op *ast.OperationDefinition, variables map[string]any) *gqlerror.Error {
-	for _, use := range doc.strict[op] {
-		if v, ok := variables[use.Raw]; ok && v == nil {
-			at := gqlerror.Location{Line: use.Position.Line, Column: use.Position.Column}
-			return fault(social.BadUserInput, inputNames(doc.ast)[at], "$%s: cannot be null", use.Raw)
-		}
-	}
-	return nil
 }

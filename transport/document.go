@@ -27,8 +27,8 @@ const (
 type document struct {
 	ast    *ast.QueryDocument
 	shapes map[*ast.OperationDefinition]shape
-	// strict lists the variables of each operation that a null would break.
-	strict map[*ast.OperationDefinition][]*ast.Value
+	// uses lists where each operation has its variables.
+	uses map[*ast.OperationDefinition][]*ast.Value
 }
 
 // documents turns texts into documents and remembers the good ones.
@@ -86,7 +86,7 @@ func (d *documents) check(text string) (*document, gqlerror.List) {
 		return nil, gqlerror.List{excess}
 	}
 	var errs gqlerror.List
-	if doc.strict, errs = d.validate(text, parsed); errs != nil {
+	if doc.uses, errs = d.validate(text, parsed); errs != nil {
 		return nil, errs
 	}
 	withoutDefer(parsed)

@@ -58,10 +58,10 @@ func (s *server) execute(ctx context.Context, viewer social.ID, doc *document, p
 	op, errs := s.exec.CreateOperationContext(ctx, params)
 	if errs != nil {
 		// The document is known to be good: what is left are the variables.
-		return notExecuted(variableError(errs[0]))
+		return notExecuted(doc.variableError(doc.ast.Operations.ForName(params.OperationName), errs[0]))
 	}
 	op.DisableIntrospection = !s.cfg.Introspection
-	if err := doc.brokenNull(op.Operation, op.Variables); err != nil {
+	if err := doc.checkVariables(s.documents.schema, op.Operation, op.Variables); err != nil {
 		return notExecuted(err)
 	}
 	counted, err := doc.costOf(op.Operation, op.Variables)

@@ -124,24 +124,3 @@ func (n names) value(name string, v *ast.Value) {
 		n.value(inner, child.Value)
 	}
 }
-
-// variableError tells an error about the value of a variable, whose path begins with
-// "variable" and leads to the value at fault; list indexes name nothing.
-func variableError(err *gqlerror.Error) *gqlerror.Error {
-	var steps []string
-	for _, step := range err.Path {
-		if name, ok := step.(ast.PathName); ok {
-			steps = append(steps, string(name))
-		}
-	}
-	if len(steps) < 2 {
-		return fault(social.BadUserInput, "", "%s", err.Message)
-	}
-	steps = steps[1:]
-	field := steps[len(steps)-1]
-	if !isName(field) {
-		// The client's own key: any text of any length.
-		return fault(social.BadUserInput, "", "$%s: %s", strings.Join(steps[:len(steps)-1], "."), err.Message)
-	}
-	return fault(social.BadUserInput, field, "$%s: %s", strings.Join(steps, "."), err.Message)
-}

@@ -57,15 +57,14 @@ func (d *documents) rulesFor(text string) []core.Rule {
 	return d.rules
 }
 
-// validate walks the document under all rules. It notes which variables must not be null
-// although their type permits it: those with a default in a place that takes no null.
-func (d *documents) validate(text string, doc *ast.QueryDocument) (strict map[*ast.OperationDefinition][]*ast.Value, errs gqlerror.List) {
+// validate walks the document under all rules, and notes where it has variables.
+func (d *documents) validate(text string, doc *ast.QueryDocument) (uses map[*ast.OperationDefinition][]*ast.Value, errs gqlerror.List) {
 	defer func() {
 		if v := recover(); v != nil && v != (enough{}) {
 			panic(v)
 		}
 		if errs != nil {
-			strict, errs = nil, toldErrors(doc, errs)
+			uses, errs = nil, toldErrors(doc, errs)
 		}
 	}()
 	observers := &core.Events{}
@@ -80,13 +79,12 @@ func (d *documents) validate(text string, doc *ast.QueryDocument) (strict map[*a
 			}
 		})
 	}
-	strict = make(map[*ast.OperationDefinition][]*ast.Value)
+	uses = make(map[*ast.OperationDefinition][]*ast.Value)
 	observers.OnValue(func(w *core.Walker, v *ast.Value) {
-		if v.Kind == ast.Variable && w.CurrentOperation != nil && v.VariableDefinition != nil &&
-			!v.VariableDefinition.Type.NonNull && v.ExpectedType != nil && v.ExpectedType.NonNull {
-			strict[w.CurrentOperation] = append(strict[w.CurrentOperation], v)
+		if v.Kind == ast.Variable && w.CurrentOperation != nil && v.VariableDefinition != nil && v.ExpectedType != nil {
+			uses[w.CurrentOperation] = append(uses[w.CurrentOperation], v)
 		}
 	})
 	validator.Walk(d.schema, doc, observers)
-	return strict, errs
+	return uses, errs
 }

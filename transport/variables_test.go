@@ -35,7 +35,7 @@ func TestNumbersStayWholeAndApartFromStrings(t *testing.T) {
 			t.Errorf("%v: %d %s", id, a.status, a.raw)
 		}
 	}
-	if a := e.post(t, `query($h: String!){user(handle: $h){id}}`, map[string]any{"h": 7}); a.field() != "h" {
+	if a := e.post(t, `query($h: String!){user(handle: $h){id}}`, map[string]any{"h": 7}); a.field() != "handle" {
 		t.Errorf("a number for a String: %s", a.raw)
 	}
 }

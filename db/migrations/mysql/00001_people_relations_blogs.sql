@@ -1,5 +1,7 @@
+-- MySQL commits every CREATE by itself: a migration that was cut off must run again.
+
 -- +goose Up
-CREATE TABLE user (
+CREATE TABLE IF NOT EXISTS user (
   id            BIGINT NOT NULL PRIMARY KEY,
   handle        VARCHAR(30) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   name          VARCHAR(50) NOT NULL,
@@ -10,20 +12,20 @@ CREATE TABLE user (
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- Locked by whoever changes an edge or like of this person.
-CREATE TABLE actor (
+CREATE TABLE IF NOT EXISTS actor (
   user_id       BIGINT NOT NULL PRIMARY KEY,
   graph_version BIGINT NOT NULL,
   following     BIGINT NOT NULL
 ) ENGINE = InnoDB;
 
-CREATE TABLE user_count (
+CREATE TABLE IF NOT EXISTS user_count (
   user_id   BIGINT NOT NULL PRIMARY KEY,
   followers BIGINT NOT NULL,
   blogs     BIGINT NOT NULL,
   version   BIGINT NOT NULL
 ) ENGINE = InnoDB;
 
-CREATE TABLE following (
+CREATE TABLE IF NOT EXISTS following (
   user_id   BIGINT NOT NULL,
   target_id BIGINT NOT NULL,
   state     TINYINT NOT NULL,
@@ -33,7 +35,7 @@ CREATE TABLE following (
 ) ENGINE = InnoDB;
 
 -- The same edges, seen from the one who is followed.
-CREATE TABLE follower (
+CREATE TABLE IF NOT EXISTS follower (
   user_id     BIGINT NOT NULL,
   follower_id BIGINT NOT NULL,
   state       TINYINT NOT NULL,
@@ -42,7 +44,7 @@ CREATE TABLE follower (
   KEY follower_list (user_id, state, since, follower_id)
 ) ENGINE = InnoDB;
 
-CREATE TABLE blog (
+CREATE TABLE IF NOT EXISTS blog (
   id         BIGINT NOT NULL,
   author_id  BIGINT NOT NULL,
   status     TINYINT NOT NULL,
@@ -53,7 +55,7 @@ CREATE TABLE blog (
   KEY blog_author (author_id, status, id)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin /*T! SHARD_ROW_ID_BITS = 4 */;
 
-CREATE TABLE publish_key (
+CREATE TABLE IF NOT EXISTS publish_key (
   user_id    BIGINT NOT NULL,
   -- Bytes, since text columns take 'a' and 'a ' for the same key.
   idempotency_key VARBINARY(400) NOT NULL,
@@ -64,7 +66,7 @@ CREATE TABLE publish_key (
   KEY publish_key_age (created_at)
 ) ENGINE = InnoDB;
 
-CREATE TABLE outbox (
+CREATE TABLE IF NOT EXISTS outbox (
   lane       SMALLINT NOT NULL,
   seq        BIGINT NOT NULL,
   kind       VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -73,16 +75,16 @@ CREATE TABLE outbox (
   PRIMARY KEY (lane, seq) /*T![clustered_index] NONCLUSTERED */
 ) ENGINE = InnoDB /*T! SHARD_ROW_ID_BITS = 4 */;
 
-CREATE TABLE lane (
+CREATE TABLE IF NOT EXISTS lane (
   lane SMALLINT NOT NULL PRIMARY KEY,
   seq  BIGINT NOT NULL
 ) ENGINE = InnoDB;
 
-INSERT INTO lane (lane, seq) VALUES
+INSERT IGNORE INTO lane (lane, seq) VALUES
   (0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0),
   (8, 0), (9, 0), (10, 0), (11, 0), (12, 0), (13, 0), (14, 0), (15, 0);
 
-CREATE TABLE node_lease (
+CREATE TABLE IF NOT EXISTS node_lease (
   node       SMALLINT NOT NULL PRIMARY KEY,
   owner      CHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   expires_at BIGINT NOT NULL

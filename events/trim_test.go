@@ -1,0 +1,162 @@
+package events_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/events"
+	"kith/social"
+	"kith/socialtest"
+)
+
+const day = 24 * time.Hour
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func trimmer(s *socialtest.Store) *events.Trimmer {
+	return events.NewTrimmer(s.DB, s.Clock.Now, slog.New(slog.DiscardHandler))
+}
+
+// publish writes n events at the clock's time, each in a transaction of its own.
+func publish(t testing.TB, s *socialtest.Store, n int) {
+	t.Helper()
+	for range n {
+		noError(t, s.DB.Transact(t.Context(), func(tx *db.Tx) error {
+			return tx.Publish(t.Context(), social.Event{Kind: social.UserEvent, Body: social.UserBody{UserID: 1}}, s.Clock.NowMS())
+		}))
+	}
+}
+
+// fill puts n rows into lane 0, from its next number, written at a time.
+func fill(t testing.TB, s *socialtest.Store, n int, at social.Millis) {
+	t.Helper()
+	from := s.Int(t, "SELECT seq FROM lane WHERE lane = 0")
+	var rows []string
+	for i := range n {
+		rows = append(rows, fmt.Sprintf("(0, %d, 'user', '{}', %d)", from+int64(i)+1, at))
+	}
+	s.Exec(t, "INSERT INTO outbox (lane, seq, kind, body, created_at) VALUES "+strings.Join(rows, ","))
+	s.Exec(t, fmt.Sprintf("UPDATE lane SET seq = %d WHERE lane = 0", from+int64(n)))
+}
+
+func left(t testing.TB, s *socialtest.Store) int64 {
+	t.Helper()
+	return s.Int(t, "SELECT COUNT(*) FROM outbox")
+}
+
+func TestEventsOlderThanADayAreTrimmed(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		publish(t, s, 30)
+		s.Clock.Advance(time.Millisecond)
+		publish(t, s, 10)
+		for _, c := range []struct {
+			advance time.Duration
+			left    int64
+		}{
+			{day - 2*time.Millisecond, 40}, // both younger than a day
+			{time.Millisecond, 40},         // the first are a day old to the millisecond: they stay
+			{time.Millisecond, 10},
+			{time.Millisecond, 0},
+		} {
+			s.Clock.Advance(c.advance)
+			noError(t, trimmer(s).Trim(t.Context()))
+			equal(t, "left", left(t, s), c.left)
+		}
+		publish(t, s, 1)
+		equal(t, "numbers go on", s.Int(t, "SELECT SUM(seq) FROM lane"), 41)
+		equal(t, "and are new", s.Int(t, "SELECT COUNT(*) FROM outbox o JOIN lane l ON l.lane = o.lane AND l.seq = o.seq"), 1)
+	})
+}
+
+// 2,500 old rows of one lane: three pieces, of a reading and a deletion each.
+func TestTrimmingWorksInPieces(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		now := s.Clock.NowMS()
+		fill(t, s, 2500, now-social.Millis(day.Milliseconds())-1)
+		fill(t, s, 40, now)
+		before := s.DB.Statements()
+		noError(t, trimmer(s).Trim(t.Context()))
+		equal(t, "left", left(t, s), 40)
+		// And one reading of each other lane, and of the keys of publishing.
+		equal(t, "statements", s.DB.Statements()-before, 3*2+int64(s.DB.Lanes()-1)+1)
+		publish(t, s, 1)
+		equal(t, "numbers", s.Int(t, "SELECT SUM(seq) FROM lane"), 2541)
+	})
+}
+
+func TestPublishKeysOlderThanADayAreTrimmed(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		put := func(key string, at social.Millis) {
+			noError(t, s.DB.Transact(t.Context(), func(tx *db.Tx) error {
+				return tx.PutPublishKey(t.Context(), &db.PublishKey{UserID: 1, Key: key, BlogID: 1, BodyHash: make([]byte, 32), CreatedAt: at})
+			}))
+		}
+		now := s.Clock.NowMS()
+		put("old", now-social.Millis(day.Milliseconds())-1)
+		put("a day", now-social.Millis(day.Milliseconds()))
+		put("new", now)
+		noError(t, trimmer(s).Trim(t.Context()))
+		for key, gone := range map[string]bool{"old": true, "a day": false, "new": false} {
+			_, err := s.DB.PublishKeyOf(t.Context(), 1, key)
+			equal(t, key+" is gone", social.HasCode(err, social.NotFound), gone)
+		}
+	})
+}
+
+func TestServersTrimAtOnce(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		fill(t, s, 2500, 1)
+		other := *s
+		other.DB = s.OpenServer(t)
+		ended := make(chan error)
+		for _, tr := range []*events.Trimmer{trimmer(s), trimmer(&other)} {
+			go func() { ended <- tr.Trim(t.Context()) }()
+		}
+		noError(t, <-ended)
+		noError(t, <-ended)
+		equal(t, "left", left(t, s), 0)
+	})
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- trimmer(s).Run(ctx) }()
+		cancel()
+		noError(t, <-ended)
+	})
+}
+
+func TestTrimmingWithoutAStoreIsAnError(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := trimmer(s).Trim(ended); err == nil {
+			t.Error("trimmed")
+		}
+	})
+}
