@@ -3,6 +3,7 @@ package social
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code is the class of an [Error], as clients see it in errors[].extensions.code.
@@ -15,6 +16,7 @@ const (
 	NotFound        Code = "NOT_FOUND"
 	BadUserInput    Code = "BAD_USER_INPUT"
 	Conflict        Code = "CONFLICT"
+	RateLimited     Code = "RATE_LIMITED"
 	LimitExceeded   Code = "LIMIT_EXCEEDED"
 	QueryTooComplex Code = "QUERY_TOO_COMPLEX"
 	Unavailable     Code = "UNAVAILABLE"
@@ -26,6 +28,8 @@ type Error struct {
 	Code    Code
 	Field   string
 	Message string
+	// RetryAfter is how long to wait before trying again; RATE_LIMITED alone has it.
+	RetryAfter time.Duration
 	// Cause is for the log alone.
 	Cause error
 }

@@ -1,6 +1,9 @@
 package social
 
-import "context"
+import (
+	"context"
+	"net/netip"
+)
 
 type viewerKey struct{}
 
@@ -13,4 +16,17 @@ func WithViewer(ctx context.Context, viewer ID) context.Context {
 func Viewer(ctx context.Context) ID {
 	id, _ := ctx.Value(viewerKey{}).(ID)
 	return id
+}
+
+type addressKey struct{}
+
+// WithAddress says from which network address the work of ctx was asked for.
+func WithAddress(ctx context.Context, address netip.Addr) context.Context {
+	return context.WithValue(ctx, addressKey{}, address)
+}
+
+// Address is the network address of whoever asked, the zero Addr where there is none.
+func Address(ctx context.Context) netip.Addr {
+	a, _ := ctx.Value(addressKey{}).(netip.Addr)
+	return a
 }
