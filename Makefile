@@ -21,7 +21,7 @@ lint: ## run the linters
 	scripts/lint.sh
 
 # Stores are real, so a result of an earlier run proves nothing: -count=1.
-test: ## run all tests on a MariaDB of their own
+test: ## run all tests on stores of their own
 	scripts/packages.sh cc
 	scripts/with-stores.sh go test -race -count=1 -timeout 20m ./...
 

@@ -35,7 +35,7 @@ func TestTheServerRefusesToStartWithAReason(t *testing.T) {
 	t.Parallel()
 	s := socialtest.NewMySQL(t)
 	s.Exec(t, "DELETE FROM goose_db_version WHERE version_id > 0")
-	foreign := socialtest.NewSQLite(t)
+	current, foreign := socialtest.NewMySQL(t), socialtest.NewSQLite(t)
 	callers(t, foreign, 1)
 	busy := t.TempDir()
 	startProcess(t, "serve", "--data", busy)
@@ -43,11 +43,11 @@ func TestTheServerRefusesToStartWithAReason(t *testing.T) {
 		name, reason string
 		args         []string
 	}{
-		{"MySQL without a secret", "--jwt-secret", []string{"serve", "--mysql", s.Config.MySQL}},
-		{"a short secret", "at least 32", []string{"serve", "--mysql", s.Config.MySQL, "--jwt-secret", "short"}},
-		{"an old schema", "run kith migrate", []string{"serve", "--mysql", s.Config.MySQL, "--jwt-secret", testSecret, "--migrate", "off"}},
-		{"a store that is not there", "connection refused", []string{"serve", "--mysql", "u@tcp(127.0.0.1:1)/x", "--jwt-secret", testSecret}},
-		{"a malformed store", "open MySQL", []string{"serve", "--mysql", "nonsense", "--jwt-secret", testSecret}},
+		{"MySQL without a secret", "--jwt-secret", []string{"serve", "--redis", redisURL(t), "--mysql", s.Config.MySQL}},
+		{"a short secret", "at least 32", []string{"serve", "--redis", redisURL(t), "--mysql", s.Config.MySQL, "--jwt-secret", "short"}},
+		{"an old schema", "run kith migrate", []string{"serve", "--redis", redisURL(t), "--mysql", s.Config.MySQL, "--jwt-secret", testSecret, "--migrate", "off"}},
+		{"a store that is not there", "connection refused", []string{"serve", "--redis", redisURL(t), "--mysql", "u@tcp(127.0.0.1:1)/x", "--jwt-secret", testSecret}},
+		{"a malformed store", "open MySQL", []string{"serve", "--redis", redisURL(t), "--mysql", "nonsense", "--jwt-secret", testSecret}},
 		{"a folder in use", "another kith", []string{"serve", "--data", busy}},
 		{"a demo in a folder in use", "another kith", []string{"demo", "--data", busy}},
 		{"a demo over other people", "holds other people", []string{"demo", "--data", filepath.Dir(foreign.Config.SQLite)}},
@@ -55,7 +55,11 @@ func TestTheServerRefusesToStartWithAReason(t *testing.T) {
 		{"an address that is not one", "listen", []string{"serve", "--data", t.TempDir(), "--listen", "nowhere:http:1"}},
 		{"a token for nobody", "nobody has the handle", []string{"token", "nobody", "--data", filepath.Dir(foreign.Config.SQLite)}},
 		{"a token without a store", "no embedded store", []string{"token", "nobody", "--data", t.TempDir()}},
-		{"an unknown flag", "unknown flag", []string{"serve", "--redis", "x"}},
+		{"MySQL without Redis", "go together", []string{"serve", "--mysql", s.Config.MySQL, "--jwt-secret", testSecret}},
+		{"Redis without MySQL", "go together", []string{"serve", "--data", t.TempDir(), "--redis", redisURL(t)}},
+		{"a Redis that is not there", "Redis", []string{"serve", "--mysql", current.Config.MySQL, "--jwt-secret", testSecret, "--redis", "redis://127.0.0.1:1"}},
+		{"proxies that are no addresses", "--trusted-proxies", []string{"serve", "--data", t.TempDir(), "--trusted-proxies", "nonsense"}},
+		{"an unknown flag", "unknown flag", []string{"serve", "--kafka", "x"}},
 	} {
 		code, _, stderr := kith(t, c.args...)
 		if code == 0 || !strings.Contains(stderr, c.reason) || strings.Contains(stderr, "goroutine ") {

@@ -40,17 +40,29 @@ type webFlags struct {
 	Introspection string `name:"introspection" env:"KITH_INTROSPECTION" enum:"on,off" default:"on" help:"on or off: whether clients may read the schema, and GraphiQL is served (${default})."`
 }
 
+// limitFlags say who is slowed down.
+type limitFlags struct {
+	RateLimits     string `name:"rate-limits" env:"KITH_RATE_LIMITS" enum:"on,off" default:"on" help:"on or off: whether calls that come too soon are refused (${default})."`
+	TrustedProxies string `name:"trusted-proxies" env:"KITH_TRUSTED_PROXIES" placeholder:"NETWORKS" help:"Addresses and networks, separated by commas, whose X-Forwarded-For is believed."`
+}
+
 type serveCommand struct {
 	storeFlags
 	secretFlags
 	webFlags
+	limitFlags
+	Redis   string `name:"redis" env:"KITH_REDIS" placeholder:"URL" help:"Redis: redis://host:port, or the addresses of a cluster, separated by commas. Needed with --mysql, and only with it."`
 	Migrate string `name:"migrate" env:"KITH_MIGRATE" enum:"on,off" default:"on" help:"on or off: whether the schema is brought up at start (${default})."`
 }
 
 // Run runs the server until ctx ends.
 func (c *serveCommand) Run(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	if (c.MySQL == "") != (c.Redis == "") {
+		return errors.New("--mysql and --redis go together: servers that share a store share their limits too; without both, everything is embedded")
+	}
 	s, err := newServer(ctx, log, settings{
-		store: c.storeFlags, secret: c.JWTSecret, migrate: c.Migrate == "on", introspection: c.Introspection == "on",
+		store: c.storeFlags, redis: c.Redis, secret: c.JWTSecret, migrate: c.Migrate == "on",
+		introspection: c.Introspection == "on", limits: c.limitFlags,
 	})
 	if err != nil {
 		return err
@@ -61,11 +73,12 @@ func (c *serveCommand) Run(ctx context.Context, log *slog.Logger, out io.Writer)
 type demoCommand struct {
 	Data string `name:"data" env:"KITH_DATA" default:"./data" placeholder:"FOLDER" help:"Folder of the demo's store (${default})."`
 	webFlags
+	limitFlags
 }
 
 // Run runs the demo until ctx ends.
 func (c *demoCommand) Run(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	s, err := newDemo(ctx, log, c.Data, c.Introspection == "on", out)
+	s, err := newDemo(ctx, log, c, out)
 	if err != nil {
 		return err
 	}

@@ -18,21 +18,22 @@ import (
 
 // newDemo wires a server over the embedded store of the folder, made with sample people
 // and blogs when there is none yet, and tells on out how to use it.
-func newDemo(ctx context.Context, log *slog.Logger, folder string, introspection bool, out io.Writer) (*server, error) {
-	if err := seedOnce(ctx, folder); err != nil {
+func newDemo(ctx context.Context, log *slog.Logger, c *demoCommand, out io.Writer) (*server, error) {
+	if err := seedOnce(ctx, c.Data); err != nil {
 		return nil, err
 	}
 	s, err := newServer(ctx, log, settings{
-		store: storeFlags{Data: folder}, migrate: true, introspection: introspection, visitor: ops.DemoHandle,
+		store: storeFlags{Data: c.Data}, migrate: true, introspection: c.Introspection == "on",
+		limits: c.limitFlags, visitor: ops.DemoHandle,
 	})
 	if social.HasCode(err, social.NotFound) {
-		return nil, fmt.Errorf("%s holds other people than the demo's: name another folder by --data", folder)
+		return nil, fmt.Errorf("%s holds other people than the demo's: name another folder by --data", c.Data)
 	}
 	if err != nil {
 		return nil, err
 	}
 	_, err = fmt.Fprintf(out, "Signed in as %s. Everybody's password is %q. The store is in %s.\n",
-		ops.DemoHandle, ops.DemoPassword, folder)
+		ops.DemoHandle, ops.DemoPassword, c.Data)
 	return s, err
 }
 

@@ -45,8 +45,15 @@ func newWorld(t testing.TB, s *socialtest.Store) *world {
 	return &world{server: wiredServer(t, s, 2), Store: s}
 }
 
-// wiredServer is one more server over the store. An embedded store takes one alone.
+// wiredServer is one more server over the store, without rate limits. An embedded store
+// takes one alone.
 func wiredServer(t testing.TB, s *socialtest.Store, node int) *server {
+	t.Helper()
+	return wired(t, s, node, func(cfg *settings) { cfg.limits.RateLimits = "off" })
+}
+
+// wired is a server over the store, with settings of the test's own.
+func wired(t testing.TB, s *socialtest.Store, node int, set func(*settings)) *server {
 	t.Helper()
 	cfg := settings{
 		store: storeFlags{MySQL: s.Config.MySQL}, secret: testSecret, migrate: false, introspection: true,
@@ -55,11 +62,12 @@ func wiredServer(t testing.TB, s *socialtest.Store, node int) *server {
 	if !s.IsMySQL() {
 		cfg.store.Data = filepath.Dir(s.Config.SQLite)
 	}
+	set(&cfg)
 	k, err := newServer(context.Background(), slog.New(slog.NewTextHandler(t.Output(), nil)), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(k.store.close)
+	t.Cleanup(k.close)
 	return k
 }
 
@@ -147,4 +155,14 @@ func (p person) feed(t testing.TB, first int, after string) page {
 		pg.cursors = append(pg.cursors, e.Get("cursor").String())
 	}
 	return pg
+}
+
+// redisURL is the Redis that the tests share.
+func redisURL(t testing.TB) string {
+	t.Helper()
+	url := os.Getenv("KITH_TEST_REDIS")
+	if url == "" {
+		t.Fatal("KITH_TEST_REDIS names no server: run the tests by make test")
+	}
+	return url
 }

@@ -92,9 +92,9 @@ func (p *process) freeze(t *testing.T) {
 func serve(t *testing.T, s *socialtest.Store) *process {
 	t.Helper()
 	if s.IsMySQL() {
-		return startProcess(t, "serve", "--mysql", s.Config.MySQL, "--jwt-secret", testSecret)
+		return startProcess(t, "serve", "--mysql", s.Config.MySQL, "--redis", redisURL(t), "--jwt-secret", testSecret, "--rate-limits", "off")
 	}
-	return startProcess(t, "serve", "--data", filepath.Dir(s.Config.SQLite), "--jwt-secret", testSecret)
+	return startProcess(t, "serve", "--data", filepath.Dir(s.Config.SQLite), "--jwt-secret", testSecret, "--rate-limits", "off")
 }
 
 // caller is a person who calls servers over the network.

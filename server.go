@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -29,6 +30,7 @@ import (
 	"kith/graph"
 	"kith/loaders"
 	"kith/ops"
+	"kith/rdb"
 	"kith/resolvers"
 	"kith/social"
 	"kith/transport"
@@ -54,6 +56,8 @@ const (
 // settings is what a server is made of. The zero values of the last four are production's.
 type settings struct {
 	store         storeFlags
+	redis         string // empty: embedded
+	limits        limitFlags
 	secret        string
 	migrate       bool
 	introspection bool
@@ -68,6 +72,8 @@ type settings struct {
 type server struct {
 	log      *slog.Logger
 	store    *store
+	redis    *rdb.Redis
+	proxies  []netip.Prefix
 	accounts *account.Accounts
 	graph    *follow.Graph
 	feed     *feed.Feed
@@ -88,10 +94,18 @@ func newServer(ctx context.Context, log *slog.Logger, cfg settings) (*server, er
 	}
 	s := &server{log: log, store: st}
 	if err := s.wire(ctx, cfg, secret); err != nil {
-		st.close()
+		s.close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// close ends the connections to the stores.
+func (s *server) close() {
+	s.store.close()
+	if s.redis != nil {
+		_ = s.redis.Close()
+	}
 }
 
 func (s *server) wire(ctx context.Context, cfg settings, secret string) error {
@@ -110,14 +124,19 @@ func (s *server) wire(ctx context.Context, cfg settings, secret string) error {
 		cfg.node = lease.Node
 		s.workers = append(s.workers, lease.Run)
 	}
-	ids := social.NewSnowflake(cfg.clock, cfg.node)
-	accounts, err := account.New(d, ids, cfg.clock, account.Config{Secret: secret, CheapHashes: cfg.cheapHashes})
+	limits, err := s.limit(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	s.accounts = accounts
-	s.graph = follow.New(d, cfg.clock, follow.Config{})
-	s.feed = feed.New(d, ids, cfg.clock)
+	ids := social.NewSnowflake(cfg.clock, cfg.node)
+	s.accounts, err = account.New(d, ids, cfg.clock, account.Config{
+		Secret: secret, CheapHashes: cfg.cheapHashes, SignUpLimit: limits.signUp, SignInLimit: limits.signIn,
+	})
+	if err != nil {
+		return err
+	}
+	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: limits.follow})
+	s.feed = feed.New(d, ids, cfg.clock, feed.Config{Limit: limits.publish})
 	s.workers = append(s.workers, events.NewTrimmer(d, cfg.clock, s.log).Run)
 	var page http.Handler
 	if cfg.introspection { // GraphiQL is nothing without the schema
@@ -127,6 +146,20 @@ func (s *server) wire(ctx context.Context, cfg settings, secret string) error {
 	}
 	s.handler = s.edge(page, cfg.introspection)
 	return nil
+}
+
+// limit opens Redis and gives the limits that live there.
+func (s *server) limit(ctx context.Context, cfg settings) (l limits, err error) {
+	if s.proxies, err = transport.ParsePrefixes(cfg.limits.TrustedProxies); err != nil {
+		return l, fmt.Errorf("--trusted-proxies: %w", err)
+	}
+	if cfg.limits.RateLimits == "off" {
+		return l, nil
+	}
+	if s.redis, err = rdb.Open(ctx, rdb.Config{URL: cfg.redis, Log: s.log}); err != nil {
+		return l, err
+	}
+	return limits{rdb.NewLimiter(s.redis, cfg.clock, s.log)}, nil
 }
 
 // prepare brings the schema up, or checks that it is.
@@ -146,13 +179,14 @@ func (s *server) edge(page http.Handler, introspection bool) http.Handler {
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
 	})
 	return transport.New(transport.Config{
-		Schema:        schema,
-		Viewer:        s.accounts.Viewer,
-		Operation:     func(ctx context.Context) context.Context { return loaders.With(ctx, from) },
-		Ready:         s.ready,
-		Page:          page,
-		Introspection: introspection,
-		Log:           s.log,
+		Schema:         schema,
+		Viewer:         s.accounts.Viewer,
+		TrustedProxies: s.proxies,
+		Operation:      func(ctx context.Context) context.Context { return loaders.With(ctx, from) },
+		Ready:          s.ready,
+		Page:           page,
+		Introspection:  introspection,
+		Log:            s.log,
 	})
 }
 
@@ -183,7 +217,7 @@ func (s *server) ready(ctx context.Context) error {
 // run serves until ctx ends, then answers what is under way and closes the store. Where it
 // listens is told on out.
 func (s *server) run(ctx context.Context, address string, out io.Writer) error {
-	defer s.store.close()
+	defer s.close()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)

@@ -16,6 +16,10 @@ type Config struct {
 	TokenLife time.Duration
 	// CheapHashes makes passwords quick to hash, and to guess: for tests alone.
 	CheapHashes bool
+	// SignUpLimit and SignInLimit refuse what comes too soon, from where ctx says or for
+	// the handle; nil lets all through.
+	SignUpLimit func(ctx context.Context) error
+	SignInLimit func(ctx context.Context, handle string) error
 }
 
 // Accounts signs people up and in. Safe for parallel use.
@@ -25,6 +29,7 @@ type Accounts struct {
 	clock  social.Clock
 	tokens tokens
 	hashes *hasher
+	cfg    Config
 }
 
 // New makes the accounts over the store; ids names the people. An unfit secret is an
@@ -38,7 +43,7 @@ func New(d *db.DB, ids *social.Snowflake, clock social.Clock, cfg Config) (*Acco
 	if err != nil {
 		return nil, err
 	}
-	return &Accounts{db: d, ids: ids, clock: clock, tokens: t, hashes: h}, nil
+	return &Accounts{db: d, ids: ids, clock: clock, tokens: t, hashes: h, cfg: cfg}, nil
 }
 
 // Session is a person who has just signed in.
@@ -65,6 +70,11 @@ func (a *Accounts) SignUp(ctx context.Context, handle, name, password string) (*
 	}
 	if err := passwordRule.Check("password", password); err != nil {
 		return nil, err
+	}
+	if a.cfg.SignUpLimit != nil {
+		if err := a.cfg.SignUpLimit(ctx); err != nil {
+			return nil, err
+		}
 	}
 	hash, err := a.hashes.hash(ctx, password)
 	if err != nil {
@@ -96,6 +106,11 @@ func (a *Accounts) SignIn(ctx context.Context, handle, password string) (*Sessio
 	}
 	if err := passwordRule.Check("password", password); err != nil {
 		return nil, err
+	}
+	if a.cfg.SignInLimit != nil {
+		if err := a.cfg.SignInLimit(ctx, handle); err != nil {
+			return nil, err
+		}
 	}
 	u, hash, err := a.db.UserByHandle(ctx, handle)
 	if err != nil && !social.HasCode(err, social.NotFound) {

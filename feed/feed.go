@@ -1,20 +1,29 @@
 package feed
 
 import (
+	"context"
+
 	"kith/db"
 	"kith/social"
 )
+
+// Config holds the policies. The zero Config has the defaults.
+type Config struct {
+	// Limit refuses a blog that comes too soon; nil lets all through.
+	Limit func(ctx context.Context, author social.ID) error
+}
 
 // Feed publishes and reads blogs. Safe for parallel use.
 type Feed struct {
 	db    *db.DB
 	ids   *social.Snowflake
 	clock social.Clock
+	limit func(ctx context.Context, author social.ID) error
 }
 
 // New makes the feed over the store; ids names the blogs.
-func New(d *db.DB, ids *social.Snowflake, clock social.Clock) *Feed {
-	return &Feed{db: d, ids: ids, clock: clock}
+func New(d *db.DB, ids *social.Snowflake, clock social.Clock, cfg Config) *Feed {
+	return &Feed{db: d, ids: ids, clock: clock, limit: cfg.Limit}
 }
 
 // Entry is a blog in a list, with its author and its place.

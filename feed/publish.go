@@ -65,11 +65,16 @@ var (
 )
 
 // Publish publishes a blog. With a key that the author used within a day it answers the
-// first blog again; with other content that is a CONFLICT. When it returns nil the blog is
-// committed.
+// first blog again; with other content that is a CONFLICT. One too soon is RATE_LIMITED.
+// When it returns nil the blog is committed.
 func (f *Feed) Publish(ctx context.Context, author social.ID, d Draft) (*social.Blog, error) {
 	if err := d.check(); err != nil {
 		return nil, err
+	}
+	if f.limit != nil {
+		if err := f.limit(ctx, author); err != nil {
+			return nil, err
+		}
 	}
 	for {
 		b, err := f.publish(ctx, author, d)

@@ -28,7 +28,7 @@ func TestABlogIsCommittedWithAYoungID(t *testing.T) {
 			slow.Do(func() { s.Clock.Advance(5*time.Second + time.Millisecond) })
 			return now
 		}
-		f := feed.New(s.DB, social.NewSnowflake(clock, socialtest.Node(1)), s.Clock.Now)
+		f := feed.New(s.DB, social.NewSnowflake(clock, socialtest.Node(1)), s.Clock.Now, feed.Config{})
 		b, err := f.Publish(ctx, author.ID, feed.Draft{Title: "a blog", Content: "text"})
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 type Config struct {
 	// MaxFollowing is how many people one person may follow; 0 is 5,000.
 	MaxFollowing int64
+	// Limit refuses a follow that comes too soon; nil lets all through.
+	Limit func(ctx context.Context, viewer social.ID) error
 }
 
 // Graph is the follow graph. Safe for parallel use.
@@ -19,12 +21,13 @@ type Graph struct {
 	db    *db.DB
 	clock social.Clock
 	max   int64
+	limit func(ctx context.Context, viewer social.ID) error
 	group *db.Group[*change]
 }
 
 // New makes the graph over the store.
 func New(d *db.DB, clock social.Clock, cfg Config) *Graph {
-	g := &Graph{db: d, clock: clock, max: cfg.MaxFollowing}
+	g := &Graph{db: d, clock: clock, max: cfg.MaxFollowing, limit: cfg.Limit}
 	if g.max == 0 {
 		g.max = 5000
 	}
@@ -40,8 +43,8 @@ type Result struct {
 }
 
 // Follow makes the viewer follow the target; idempotent. Oneself is BAD_USER_INPUT, a
-// target that does not exist NOT_FOUND, one too many LIMIT_EXCEEDED. When it returns nil
-// the change is committed.
+// target that does not exist NOT_FOUND, one too many LIMIT_EXCEEDED, one too soon
+// RATE_LIMITED. When it returns nil the change is committed.
 func (g *Graph) Follow(ctx context.Context, viewer, target social.ID) (Result, error) {
 	return g.move(ctx, viewer, target, social.Following)
 }
@@ -56,6 +59,11 @@ func (g *Graph) Unfollow(ctx context.Context, viewer, target social.ID) (Result,
 func (g *Graph) move(ctx context.Context, viewer, target social.ID, to social.FollowState) (Result, error) {
 	if viewer == target {
 		return Result{}, social.Invalid("userId", "nobody follows themself")
+	}
+	if to == social.Following && g.limit != nil {
+		if err := g.limit(ctx, viewer); err != nil {
+			return Result{}, err
+		}
 	}
 	c := &change{pair: social.Pair{UserID: viewer, TargetID: target}, to: to}
 	if err := g.group.Do(ctx, c); err != nil {

@@ -799,8 +799,9 @@ fields may be added. All times are RFC 3339 in UTC with milliseconds. All ids ar
 opaque global ids.
 
 Errors carry ` + "`" + `extensions.code` + "`" + `: UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, BAD_USER_INPUT
-(with ` + "`" + `field` + "`" + `, the argument or input field at fault), CONFLICT, LIMIT_EXCEEDED,
-QUERY_TOO_COMPLEX, UNAVAILABLE (try again), INTERNAL (with ` + "`" + `requestId` + "`" + `).
+(with ` + "`" + `field` + "`" + `, the argument or input field at fault), CONFLICT, RATE_LIMITED
+(with ` + "`" + `retryAfterMs` + "`" + `), LIMIT_EXCEEDED, QUERY_TOO_COMPLEX, UNAVAILABLE (try again),
+INTERNAL (with ` + "`" + `requestId` + "`" + `).
 """
 scalar DateTime
 

@@ -57,7 +57,7 @@ func world(t testing.TB, s *socialtest.Store) (ids []social.ID) {
 func request(t testing.TB, s *socialtest.Store, viewer social.ID) context.Context {
 	t.Helper()
 	return loaders.With(social.WithViewer(t.Context(), viewer), loaders.Sources{
-		DB: s.DB, Graph: follow.New(s.DB, s.Clock.Now, follow.Config{}), Feed: feed.New(s.DB, s.IDs, s.Clock.Now),
+		DB: s.DB, Graph: follow.New(s.DB, s.Clock.Now, follow.Config{}), Feed: feed.New(s.DB, s.IDs, s.Clock.Now, feed.Config{}),
 	})
 }
 

@@ -42,7 +42,7 @@ func Seed(ctx context.Context, d *db.DB, clock social.Clock) error {
 	if err != nil {
 		return err
 	}
-	s.graph, s.feed = follow.New(d, at, follow.Config{}), feed.New(d, ids, at)
+	s.graph, s.feed = follow.New(d, at, follow.Config{}), feed.New(d, ids, at, feed.Config{})
 	for _, step := range []func(context.Context) error{s.signUp, s.follow, s.publish(clock())} {
 		if err := step(ctx); err != nil {
 			return err

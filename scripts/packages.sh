@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # packages.sh COMMAND... installs the Debian packages of those commands that are missing.
-# Of MariaDB it takes only the -core packages: programs without a service, so that no
-# server starts with the machine, and one that is installed already is left alone.
+# Of MariaDB it takes only the -core packages: programs without a service. Redis has none
+# of that kind, so its service is turned off. Thus no server starts, now or with the
+# machine, and one that is installed already is left alone.
 set -euo pipefail
 
 # Servers live here, and an ordinary user's PATH may lack it.
@@ -11,6 +12,7 @@ package_of() {
   case $1 in
   mariadbd) echo mariadb-server-core ;;
   mariadb) echo mariadb-client-core ;;
+  redis-cli) echo redis-tools ;;
   cc) echo gcc libc6-dev ;; # the race detector links with C
   *) echo "$1" ;;
   esac
@@ -49,3 +51,6 @@ apt=(apt-get -qq -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0)
 echo "packages.sh: installing ${packages[*]}" >&2
 "${apt[@]}" update >/dev/null
 "${apt[@]}" install -y --no-install-recommends "${packages[@]}" 9>&- >/dev/null
+if [[ " ${packages[*]} " == *" redis-server "* ]]; then
+  update-rc.d redis-server disable # for systemd as well
+fi

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# with-stores.sh [--durable] COMMAND... runs COMMAND with a MariaDB of its own: a free
-# port of loopback, a fresh folder, both gone when COMMAND ends, whatever ends it.
-# COMMAND finds it by KITH_TEST_MYSQL, a DSN without a database; if that is set already,
-# that server is used and none started. The exit code is COMMAND's.
+# with-stores.sh [--durable] COMMAND... runs COMMAND with stores of its own: free ports of
+# loopback, a fresh folder, all gone when COMMAND ends, whatever ends it. COMMAND finds
+# them by these variables; one that is set already is used, and that store not started:
+#   KITH_TEST_MYSQL          a MariaDB: a DSN without a database
+#   KITH_TEST_REDIS          a Redis: its URL
+#   KITH_TEST_REDIS_CLUSTER  a Redis Cluster of three masters: their addresses
+# The exit code is COMMAND's.
 #
-# --durable is for benchmarks: it flushes the log at every commit, to a disk, as in
+# --durable is for benchmarks: MariaDB flushes the log at every commit, to a disk, as in
 # production. Tests need neither, and making a database for each is six times as fast in
 # memory, where there is enough.
 set -euo pipefail
@@ -22,71 +25,69 @@ if [[ $# == 0 ]]; then
   exit 2
 fi
 
-packages=$(dirname "${BASH_SOURCE[0]}")/packages.sh
-"$packages" chromium
-if [[ -n ${KITH_TEST_MYSQL-} ]]; then
-  exec "$@"
+# Each of stores is a script and its arguments but for the folder, the first.
+here=$(dirname "${BASH_SOURCE[0]}")
+stores=() commands=(chromium)
+if [[ -z ${KITH_TEST_MYSQL-} ]]; then
+  stores+=("mariadb.sh $flush")
+  commands+=(mariadbd mariadb)
 fi
-"$packages" mariadbd mariadb
-PATH=$PATH:/usr/sbin
+[[ -n ${KITH_TEST_REDIS-} ]] || stores+=("redis.sh single")
+[[ -n ${KITH_TEST_REDIS_CLUSTER-} ]] || stores+=("redis.sh cluster")
+[[ ${stores[*]-} != *redis* ]] || commands+=(redis-server redis-cli)
+"$here/packages.sh" "${commands[@]}"
+[[ ${#stores[@]} -gt 0 ]] || exec "$@"
 
 dir=$(mktemp -d "$folder/kith-stores.XXXXXX")
-socket=$dir/socket
-log=$dir/log
 
-# No option files: a server of this machine must not lend its settings.
-server=(mariadbd --no-defaults --datadir="$dir/data" --tmpdir="$dir" --socket="$socket"
-  --pid-file="$dir/pid" --bind-address=127.0.0.1 --skip-name-resolve --skip-log-bin
-  --character-set-server=utf8mb4 --max-connections=1000 --innodb-buffer-pool-size=256M
-  --performance-schema=off --innodb-flush-log-at-trx-commit="$flush")
-# --force: it would refuse a machine whose own name does not resolve.
-install=(mariadb-install-db --no-defaults --datadir="$dir/data" --skip-test-db --force
-  --auth-root-authentication-method=normal)
-if [[ $(id -u) == 0 ]]; then
-  server+=(--user=root)
-  install+=(--user=root)
-fi
-
-# start runs the server and prints its port once it answers. Only bind knows whether a
-# port is free, so it tries some, below those that Linux gives to outgoing connections.
+# start runs the stores and prints their variables once all answer; if one does not, it
+# prints none and leaves the reason in $dir/failed.
 start() {
-  "${install[@]}" &>>"$log" || return
-  local port
-  for _ in {1..20}; do
-    port=$((20000 + RANDOM % 12000))
-    "${server[@]}" --port=$port &>>"$log" &
-    while kill -0 $! 2>/dev/null; do
-      if mariadb --no-defaults -uroot -S "$socket" -e 'DO 1' &>/dev/null; then
-        echo $port
-        wait
+  local store script argument jobs=()
+  for store in "${stores[@]}"; do
+    read -r script argument <<<"$store"
+    store=$dir/${#jobs[@]}
+    mkdir "$store"
+    "$here/$script" "$store" "$argument" >"$store/variable" 2>"$store/log" &
+    jobs+=($!)
+  done
+  for store in "${!jobs[@]}"; do
+    until [[ -s $dir/$store/variable ]]; do
+      if ! kill -0 "${jobs[store]}"; then
+        tail -n 30 "$dir/$store/log" >"$dir/failed"
         return
       fi
       sleep 0.1
     done
-    grep -q 'Address already in use' "$log" || return
   done
+  cat "$dir"/*/variable
+  exec >&-
+  wait
 }
 
-# keep owns the folder and the server and clears both away when its standard input ends.
+# keep owns the folder and the stores and clears both away when its standard input ends.
 # This script alone holds the other end, so that comes even if it is killed with SIGKILL.
 keep() {
   set +e -m
   trap '' INT TERM HUP PIPE
   start &
-  exec >&- # only start holds it now: no port means start has failed
+  exec >&- # only start holds it now
   cat >/dev/null
   kill -KILL -- -$!
   [[ ! -e $dir/command ]] || kill -KILL -- "-$(<"$dir/command")"
-  rm -rf "$dir"
+  for _ in {1..100}; do # what dies may still be writing
+    rm -rf "$dir" && break
+    sleep 0.1
+  done
 }
 
 # Each job below gets a process group: a signal to this script's group must not hit the
-# server before its time, and one to this script must reach all of COMMAND.
+# stores before their time, and one to this script must reach all of COMMAND.
 set -m
 coproc KEEPER { keep 2>/dev/null; }
 keeper=$KEEPER_PID
 # shellcheck disable=SC2034 # {life}>&- below uses it
-life=${KEEPER[1]} # bash unsets both when the keeper ends
+life=${KEEPER[1]} variables=${KEEPER[0]} # bash unsets all three when the keeper ends
 trap 'exec {life}>&-; wait "$keeper" || true' EXIT
 
 command=
@@ -101,13 +102,17 @@ for signal in INT TERM HUP; do
   trap "pass_on $signal" "$signal"
 done
 
-if ! read -r -u "${KEEPER[0]}" port; then
-  echo "with-stores.sh: MariaDB did not start:" >&2
-  tail -n 30 "$log" >&2
+found=0
+while read -r -u "$variables" variable; do
+  export "${variable?}"
+  echo "with-stores.sh: export ${variable/=/=\'}'" >&2
+  ((++found))
+done
+if [[ $found != "${#stores[@]}" ]]; then
+  echo "with-stores.sh: the stores did not start:" >&2
+  cat "$dir/failed" >&2
   exit 1
 fi
-export KITH_TEST_MYSQL="root@tcp(127.0.0.1:$port)/"
-echo "with-stores.sh: export KITH_TEST_MYSQL='$KITH_TEST_MYSQL'" >&2
 
 # A job in the background would be stopped on reading from a terminal.
 [[ ! -t 0 ]] || exec </dev/null

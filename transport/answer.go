@@ -44,6 +44,9 @@ func (a *answer) write(w http.ResponseWriter, media string) {
 	if a.challenge {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
+	if wait := longestWait(a.errors); wait > 0 {
+		h.Set("Retry-After", strconv.FormatInt(wait, 10))
+	}
 	if a.status == http.StatusNoContent {
 		w.WriteHeader(a.status)
 		return

@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -30,6 +31,34 @@ func fault(code social.Code, field, format string, args ...any) *gqlerror.Error 
 
 func tooComplex(format string, args ...any) *gqlerror.Error {
 	return fault(social.QueryTooComplex, "", format, args...)
+}
+
+// retryAfter is the extension that says in how many milliseconds to try again, an int64.
+const retryAfter = "retryAfterMs"
+
+// setRetryAfter tells that wait, if there is one to tell.
+func setRetryAfter(told *gqlerror.Error, wait time.Duration) {
+	if wait > 0 {
+		told.Extensions[retryAfter] = dividedUp(int64(wait), int64(time.Millisecond))
+	}
+}
+
+// longestWait is the longest that any of the errors tells, in seconds, or 0.
+func longestWait(errs gqlerror.List) int64 {
+	var longest int64
+	for _, err := range errs {
+		ms, _ := err.Extensions[retryAfter].(int64)
+		longest = max(longest, ms)
+	}
+	return dividedUp(longest, 1000)
+}
+
+// dividedUp is a / b rounded up: who is told to wait less comes too early.
+func dividedUp(a, b int64) int64 {
+	if a%b > 0 {
+		return a/b + 1
+	}
+	return a / b
 }
 
 // clip makes a message short and valid UTF-8.

@@ -45,12 +45,13 @@ func (s *server) answer(r *http.Request, params *graphql.RawParams) *answer {
 	if !known && !isEntrance(op) {
 		return unauthenticated()
 	}
-	return s.execute(r.Context(), viewer, doc, params)
+	ctx := social.WithAddress(r.Context(), clientAddress(r, s.cfg.TrustedProxies))
+	return s.execute(social.WithViewer(ctx, viewer), doc, params)
 }
 
 // execute runs an operation that may run, if its variables fit and its lists are not too
 // large.
-func (s *server) execute(ctx context.Context, viewer social.ID, doc *document, params *graphql.RawParams) *answer {
+func (s *server) execute(ctx context.Context, doc *document, params *graphql.RawParams) *answer {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 
@@ -69,8 +70,7 @@ func (s *server) execute(ctx context.Context, viewer social.ID, doc *document, p
 		return notExecuted(err)
 	}
 
-	ctx = s.cfg.Operation(social.WithViewer(ctx, viewer))
-	next, ctx := s.exec.DispatchOperation(ctx, op)
+	next, ctx := s.exec.DispatchOperation(s.cfg.Operation(ctx), op)
 	result := next(ctx)
 	if result == nil {
 		// Out of time before the first resolver, or the client is gone.

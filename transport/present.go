@@ -56,7 +56,11 @@ func (p presenter) told(ctx context.Context, err error) *gqlerror.Error {
 		if known.Code == social.Unavailable {
 			p.report(ctx, slog.LevelWarn, "unavailable", err)
 		}
-		return fault(known.Code, known.Field, "%s", known.Message)
+		told := fault(known.Code, known.Field, "%s", known.Message)
+		if known.Code == social.RateLimited {
+			setRetryAfter(told, known.RetryAfter)
+		}
+		return told
 	case isArgumentError(ctx):
 		return argumentError(ctx, err)
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):

@@ -4,8 +4,8 @@
 //
 // A request passes, in this order: request.go and variables.go (bytes to parameters),
 // document.go (text to a checked document, by limits.go and validate.go), identity.go
-// (who asks), cost.go (what the lists may hold), the executor, present.go (errors),
-// answer.go (bytes again).
+// (who asks), cost.go (what the lists may hold), address.go (from where), the executor,
+// present.go (errors), answer.go (bytes again).
 package transport
 
 import (
@@ -13,6 +13,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -31,9 +32,13 @@ type Config struct {
 	// Viewer gives the person that a bearer token names; any error is told as
 	// UNAUTHENTICATED. nil takes no token.
 	Viewer func(token string) (social.ID, error)
-	// Operation prepares the context of one operation, with its loaders; the viewer is
-	// in it already ([social.Viewer]). nil leaves it as it is.
+	// Operation prepares the context of one operation, with its loaders; the viewer and
+	// the address are in it already ([social.Viewer], [social.Address]). nil leaves it as
+	// it is.
 	Operation func(ctx context.Context) context.Context
+	// TrustedProxies are those whose X-Forwarded-For is believed ([ParsePrefixes]). None:
+	// clients connect directly, and the header is ignored.
+	TrustedProxies []netip.Prefix
 	// Ready says why the server should get no requests now: told at /readyz. The message
 	// of a [social.Error] is shown, other errors are not. nil is always ready.
 	Ready func(ctx context.Context) error

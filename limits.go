@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"kith/rdb"
+	"kith/social"
+)
+
+// The policies: how often something may be done, by whom.
+var (
+	followLimits = []rdb.Policy{
+		{What: "follow-minute", Max: 20, Window: time.Minute},
+		{What: "follow-day", Max: 400, Window: 24 * time.Hour},
+	}
+	publishLimit         = rdb.Policy{What: "publish", Max: 10, Window: time.Minute}
+	signInLimitOfHandle  = rdb.Policy{What: "signin-handle", Max: 10, Window: time.Minute}
+	signInLimitOfAddress = rdb.Policy{What: "signin-address", Max: 10, Window: time.Minute}
+	signUpLimit          = rdb.Policy{What: "signup", Max: 5, Window: time.Hour}
+)
+
+// limits are what the verbs ask before they work. Each answer is nil or RATE_LIMITED.
+type limits struct{ limiter *rdb.Limiter }
+
+func (l limits) follow(ctx context.Context, viewer social.ID) error {
+	return l.limiter.Take(ctx, viewer.String(), followLimits...)
+}
+
+func (l limits) publish(ctx context.Context, author social.ID) error {
+	return l.limiter.Take(ctx, author.String(), publishLimit)
+}
+
+// signIn counts for the address first, so that one address cannot lock others out of a
+// handle faster than its own limit.
+func (l limits) signIn(ctx context.Context, handle string) error {
+	if err := l.ofAddress(ctx, signInLimitOfAddress); err != nil {
+		return err
+	}
+	return l.limiter.Take(ctx, handle, signInLimitOfHandle)
+}
+
+func (l limits) signUp(ctx context.Context) error { return l.ofAddress(ctx, signUpLimit) }
+
+// ofAddress counts for the address of whoever asks; for IPv6 that is its network of 64
+// bits, within which one person has all addresses.
+func (l limits) ofAddress(ctx context.Context, p rdb.Policy) error {
+	a := social.Address(ctx)
+	if !a.IsValid() { // asked from within
+		return nil
+	}
+	who := a.String()
+	if a.Is6() {
+		who = netip.PrefixFrom(a, 64).Masked().String()
+	}
+	return l.limiter.Take(ctx, who, p)
+}

@@ -1,0 +1,52 @@
+package rdb
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"kith/social"
+)
+
+// OpenPatient is Open for tests of what a busy machine must not decide.
+func OpenPatient(ctx context.Context, cfg Config) (*Redis, error) {
+	return open(ctx, cfg, time.Minute)
+}
+
+// Client is for looking at what there is.
+func (r *Redis) Client() redis.UniversalClient { return r.client }
+
+// SetBreakerClock holds the clock of the breaker.
+func (l *Limiter) SetBreakerClock(c social.Clock) { l.breaker.clock = c }
+
+// Shared takes by the script alone, at a time.
+func (l *Limiter) Shared(ctx context.Context, who string, nowMS int64, ps ...Policy) (waitMS int64, err error) {
+	return l.takeShared(ctx, Keys(who, ps...), ps, nowMS)
+}
+
+// Local are windows in process alone.
+type Local struct{ windows *local }
+
+// NewLocal keeps so many windows.
+func NewLocal(size int) Local { return Local{newLocal(size)} }
+
+// Take takes in process alone, at a time.
+func (l Local) Take(who string, nowMS int64, ps ...Policy) (waitMS int64) {
+	return l.windows.take(Keys(who, ps...), ps, nowMS)
+}
+
+// Keys are the names of the windows.
+func Keys(who string, ps ...Policy) []string {
+	keys := make([]string, len(ps))
+	for i, p := range ps {
+		keys[i] = limitKey(p, who)
+	}
+	return keys
+}
+
+// Tags are the partitions' tags; PartitionOf is that of a text.
+var (
+	Tags        = tags
+	PartitionOf = partitionOf
+)

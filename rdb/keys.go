@@ -1,0 +1,37 @@
+package rdb
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+)
+
+// Keys: limit:{tag}:<what>:<window>:<who>. Within the braces stands the tag of the
+// partition: keys with one tag share a slot of a cluster, and so a script's call.
+
+// limitKey is the window of one policy for one who.
+//
+//	type      hash: b, c, p (lua/limit.lua)
+//	meaning   how often who did what, in the newest bucket of time and the one before
+//	bound     three numbers; one key for each who and policy of the last two windows
+//	lifetime  two windows after the last that was let through
+//	rebuilt   never: without it, who begins anew
+//
+// The window's length in ms is part of the name, since numbers of buckets mean nothing to
+// a server whose setting is another. All of one who share a slot.
+func limitKey(p Policy, who string) string {
+	return "limit:{" + tags[partitionOf(who)] + "}:" + p.What + ":" +
+		strconv.FormatInt(p.Window.Milliseconds(), 10) + ":" + shortened(who)
+}
+
+// maxWho is how many bytes of who a key shows as they are.
+const maxWho = 64
+
+// shortened is text, or of a longer one its SHA-256: not even on purpose do two share it.
+func shortened(text string) string {
+	if len(text) <= maxWho {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return "sha256:" + hex.EncodeToString(sum[:]) // longer than maxWho: no short text is it
+}

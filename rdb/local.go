@@ -1,0 +1,46 @@
+package rdb
+
+import (
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// localWindows is how many windows a server keeps itself: some 20 MB.
+const localWindows = 100_000
+
+// local are the windows of this server alone, for as long as Redis does not answer. When
+// there are too many, the one not asked for the longest is forgotten.
+type local struct {
+	mu      sync.Mutex
+	windows *simplelru.LRU[string, window]
+}
+
+func newLocal(size int) *local {
+	windows, err := simplelru.NewLRU[string, window](size, nil)
+	if err != nil { // for a size below 1 alone
+		panic(err)
+	}
+	return &local{windows: windows}
+}
+
+// take is lua/limit.lua over these windows.
+func (l *local) take(keys []string, ps []Policy, nowMS int64) (waitMS int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found := make([]window, len(keys))
+	for i, key := range keys {
+		lengthMS := ps[i].Window.Milliseconds()
+		w, _ := l.windows.Get(key)
+		found[i] = w.at(nowMS, lengthMS)
+		waitMS = max(waitMS, found[i].wait(nowMS, ps[i].Max, lengthMS))
+	}
+	if waitMS > 0 {
+		return waitMS
+	}
+	for i, key := range keys {
+		found[i].current++
+		l.windows.Add(key, found[i])
+	}
+	return 0
+}
