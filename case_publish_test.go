@@ -176,3 +176,21 @@ func TestPayloadsOfBlogsFitTheLists(t *testing.T) {
 		}
 	})
 }
+
+// What was committed is told so, though its payload could not be filled: a client that is
+// told it failed would do it again.
+func TestACommittedChangeIsToldThoughItsPayloadFails(t *testing.T) {
+	eachWorld(t, func(t *testing.T, w *world) {
+		me := w.person(t)
+		blog := me.publish(t, "a blog")
+		w.Exec(t, "ALTER TABLE user RENAME TO user_away")
+		a := me.Do(t, `mutation($b: ID!) { deleteBlog(input: {blogId: $b}) { deletedBlogId viewer { name } } }`, map[string]any{"b": blog})
+		w.Exec(t, "ALTER TABLE user_away RENAME TO user")
+		if got := a.Data().Get("deleteBlog.deletedBlogId").String(); got != blog {
+			t.Errorf("the payload is gone: %s", a.Body)
+		}
+		if path := gjson.Get(a.Body, "errors.0.path").String(); path != `["deleteBlog","viewer"]` {
+			t.Errorf("the error is at %s: %s", path, a.Body)
+		}
+	})
+}

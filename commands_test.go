@@ -59,12 +59,28 @@ func TestTheServerRefusesToStartWithAReason(t *testing.T) {
 		{"Redis without MySQL", "go together", []string{"serve", "--data", t.TempDir(), "--redis", redisURL(t)}},
 		{"a Redis that is not there", "Redis", []string{"serve", "--mysql", current.Config.MySQL, "--jwt-secret", testSecret, "--redis", "redis://127.0.0.1:1"}},
 		{"proxies that are no addresses", "--trusted-proxies", []string{"serve", "--data", t.TempDir(), "--trusted-proxies", "nonsense"}},
+		{"a database without a name", "name a database", []string{"serve", "--redis", redisURL(t), "--mysql", "root@tcp(127.0.0.1:1)/", "--jwt-secret", testSecret}},
+		{"no folder", "--data names no folder", []string{"serve", "--data", ""}},
+		{"no address", "--listen names no address", []string{"serve", "--data", t.TempDir(), "--listen", ""}},
+		{"a new store that is not to be made", "no embedded store", []string{"serve", "--data", t.TempDir(), "--migrate", "off"}},
 		{"an unknown flag", "unknown flag", []string{"serve", "--kafka", "x"}},
 	} {
 		code, _, stderr := kith(t, c.args...)
 		if code == 0 || !strings.Contains(stderr, c.reason) || strings.Contains(stderr, "goroutine ") {
 			t.Errorf("%s: exit code %d: %s", c.name, code, stderr)
 		}
+	}
+}
+
+// A variable that is set to nothing is a deployment's mistake, not a default.
+func TestEmptyVariablesAreRefused(t *testing.T) {
+	for _, name := range []string{"KITH_MYSQL", "KITH_LISTEN", "KITH_DATA", "KITH_JWT_SECRET"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, "")
+			if code, _, stderr := kith(t, "serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0"); code == 0 || !strings.Contains(stderr, name) {
+				t.Errorf("exit code %d: %s", code, stderr)
+			}
+		})
 	}
 }
 

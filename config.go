@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -78,7 +79,7 @@ type demoCommand struct {
 
 // Run runs the demo until ctx ends.
 func (c *demoCommand) Run(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	s, err := newDemo(ctx, log, c, out)
+	s, err := newDemo(ctx, log, c)
 	if err != nil {
 		return err
 	}
@@ -110,14 +111,12 @@ type tokenCommand struct {
 
 // Run prints a token. It only reads, so the server may be running.
 func (c *tokenCommand) Run(ctx context.Context, _ *slog.Logger, out io.Writer) error {
+	if err := c.exists(); err != nil {
+		return err
+	}
 	secret, err := c.secret(c.JWTSecret)
 	if err != nil {
 		return err
-	}
-	if c.MySQL == "" {
-		if _, err := os.Stat(databaseFile(c.Data)); err != nil {
-			return fmt.Errorf("there is no embedded store: %w", err)
-		}
 	}
 	d, err := db.Open(ctx, c.config())
 	if err != nil {
@@ -151,6 +150,25 @@ func (f storeFlags) secret(given string) (string, error) {
 	return ownSecret(f.Data)
 }
 
+// exists is an error where the flags name an embedded store that has not been made.
+func (f storeFlags) exists() error {
+	if f.MySQL != "" {
+		return nil
+	}
+	if _, err := os.Stat(databaseFile(f.Data)); err != nil {
+		return fmt.Errorf("there is no embedded store in %s: %w", f.Data, err)
+	}
+	return nil
+}
+
+// String tells which store it is, for people.
+func (f storeFlags) String() string {
+	if f.MySQL != "" {
+		return "MySQL"
+	}
+	return "the embedded one in " + f.Data
+}
+
 // config is what db needs to know of the flags.
 func (f storeFlags) config() db.Config {
 	if f.MySQL != "" {
@@ -161,10 +179,25 @@ func (f storeFlags) config() db.Config {
 
 // parse reads the command line; errors are told as kong tells them.
 func parse(args []string, out io.Writer) (*kong.Context, error) {
+	if err := noEmptyVariable(); err != nil {
+		return nil, err
+	}
 	k, err := kong.New(&commands{}, kong.Name("kith"), kong.Writers(out, out),
 		kong.Description("The social core of an app as one GraphQL server."))
 	if err != nil {
 		return nil, err
 	}
 	return k.Parse(args)
+}
+
+// noEmptyVariable refuses variables that are set to nothing, as deployments do with a
+// secret that is missing: taken as absent they would switch the store, or the address.
+func noEmptyVariable() error {
+	for _, v := range os.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		if value == "" && strings.HasPrefix(name, "KITH_") {
+			return fmt.Errorf("%s is set, but empty", name)
+		}
+	}
+	return nil
 }

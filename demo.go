@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -17,8 +16,8 @@ import (
 )
 
 // newDemo wires a server over the embedded store of the folder, made with sample people
-// and blogs when there is none yet, and tells on out how to use it.
-func newDemo(ctx context.Context, log *slog.Logger, c *demoCommand, out io.Writer) (*server, error) {
+// and blogs when there is none yet.
+func newDemo(ctx context.Context, log *slog.Logger, c *demoCommand) (*server, error) {
 	if err := seedOnce(ctx, c.Data); err != nil {
 		return nil, err
 	}
@@ -32,9 +31,8 @@ func newDemo(ctx context.Context, log *slog.Logger, c *demoCommand, out io.Write
 	if err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintf(out, "Signed in as %s. Everybody's password is %q. The store is in %s.\n",
-		ops.DemoHandle, ops.DemoPassword, c.Data)
-	return s, err
+	s.welcome += fmt.Sprintf("The page is signed in as %s. Everybody's password is %q.\n", ops.DemoHandle, ops.DemoPassword)
+	return s, nil
 }
 
 // seedOnce makes the folder's store with the samples in it, whole or not at all: it is

@@ -47,8 +47,8 @@ func startProcess(t *testing.T, args ...string) *process {
 	}
 	t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if _, at, found := strings.Cut(lines.Text(), " and "); found {
-			p.url = at
+		if at, found := strings.CutPrefix(lines.Text(), "Kith is at "); found {
+			p.url = at + "/graphql"
 			go func() { _, _ = io.Copy(io.Discard, out) }()
 			return p
 		}

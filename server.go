@@ -79,11 +79,20 @@ type server struct {
 	feed     *feed.Feed
 	handler  http.Handler
 	workers  []func(context.Context) error
+	welcome  string // what is told once it serves
 	draining atomic.Bool
 }
 
 // newServer opens the store and wires all parts over it. It starts nothing.
 func newServer(ctx context.Context, log *slog.Logger, cfg settings) (*server, error) {
+	if cfg.store.MySQL == "" && cfg.store.Data == "" {
+		return nil, errors.New("--data names no folder")
+	}
+	if !cfg.migrate { // then a new store could not be used, and should not be begun
+		if err := cfg.store.exists(); err != nil {
+			return nil, err
+		}
+	}
 	secret, err := cfg.store.secret(cfg.secret)
 	if err != nil {
 		return nil, err
@@ -92,7 +101,7 @@ func newServer(ctx context.Context, log *slog.Logger, cfg settings) (*server, er
 	if err != nil {
 		return nil, err
 	}
-	s := &server{log: log, store: st}
+	s := &server{log: log, store: st, welcome: "The store is " + cfg.store.String() + ".\n"}
 	if err := s.wire(ctx, cfg, secret); err != nil {
 		s.close()
 		return nil, err
@@ -124,11 +133,28 @@ func (s *server) wire(ctx context.Context, cfg settings, secret string) error {
 		cfg.node = lease.Node
 		s.workers = append(s.workers, lease.Run)
 	}
+	if err := s.verbs(ctx, cfg, secret); err != nil {
+		return err
+	}
+	s.workers = append(s.workers, events.NewTrimmer(d, s.log).Run)
+	var page http.Handler
+	if cfg.introspection { // GraphiQL is nothing without the schema
+		var err error
+		if page, err = s.page(ctx, cfg.visitor); err != nil {
+			return err
+		}
+	}
+	s.handler = s.edge(page, cfg.introspection)
+	return nil
+}
+
+// verbs makes what people can do, with the limits of it.
+func (s *server) verbs(ctx context.Context, cfg settings, secret string) error {
 	limits, err := s.limit(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	ids := social.NewSnowflake(cfg.clock, cfg.node)
+	d, ids := s.store.db, social.NewSnowflake(cfg.clock, cfg.node)
 	s.accounts, err = account.New(d, ids, cfg.clock, account.Config{
 		Secret: secret, CheapHashes: cfg.cheapHashes, SignUpLimit: limits.signUp, SignInLimit: limits.signIn,
 	})
@@ -137,14 +163,6 @@ func (s *server) wire(ctx context.Context, cfg settings, secret string) error {
 	}
 	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: limits.follow})
 	s.feed = feed.New(d, ids, cfg.clock, feed.Config{Limit: limits.publish})
-	s.workers = append(s.workers, events.NewTrimmer(d, cfg.clock, s.log).Run)
-	var page http.Handler
-	if cfg.introspection { // GraphiQL is nothing without the schema
-		if page, err = s.page(ctx, cfg.visitor); err != nil {
-			return err
-		}
-	}
-	s.handler = s.edge(page, cfg.introspection)
 	return nil
 }
 
@@ -218,12 +236,14 @@ func (s *server) ready(ctx context.Context) error {
 // listens is told on out.
 func (s *server) run(ctx context.Context, address string, out io.Writer) error {
 	defer s.close()
+	if address == "" { // which would be every address and any port
+		return errors.New("--listen names no address")
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	at := listener.Addr().String()
-	if _, err := fmt.Fprintf(out, "Kith is at http://%s/ (GraphiQL) and http://%s/graphql\n", at, at); err != nil {
+	if _, err := fmt.Fprintf(out, "%sKith is at http://%s\n", s.welcome, listener.Addr()); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	h := &http.Server{
@@ -279,6 +299,10 @@ func main() {
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.BindTo(os.Stdout, (*io.Writer)(nil))
 	if err := command.Run(log); err != nil {
+		var known *social.Error
+		if errors.As(err, &known) && known.Code == social.BadUserInput {
+			err = errors.New(known.Message) // codes and fields are for other programs
+		}
 		fmt.Fprintln(os.Stderr, "kith:", err)
 		os.Exit(1)
 	}

@@ -157,5 +157,5 @@ func (a *Accounts) session(u *social.User) (*Session, error) {
 
 // changed tells others that the person is new or has another profile.
 func (a *Accounts) changed(ctx context.Context, tx *db.Tx, u *social.User) error {
-	return tx.Publish(ctx, social.Event{Kind: social.UserEvent, Body: social.UserBody{UserID: u.ID}}, a.clock.NowMS())
+	return tx.Publish(ctx, social.Event{Kind: social.UserEvent, Body: social.UserBody{UserID: u.ID}})
 }

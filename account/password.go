@@ -3,17 +3,25 @@ package account
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/alexedwards/argon2id"
+
+	"kith/social"
 )
 
-// maxHashes is how many passwords are hashed at once: each takes 46 MiB and a core.
-const maxHashes = 2
+const (
+	// maxHashes is how many passwords are hashed at once: each takes 46 MiB and a core.
+	maxHashes = 2
+	// maxWaiting is how many wait for that: more would wait longer than people do.
+	maxWaiting = 64
+)
 
 // hasher hashes passwords by argon2id.
 type hasher struct {
 	params *argon2id.Params
 	turns  chan struct{}
+	queue  atomic.Int64
 	// nobody is the hash that stands in for people who do not exist, so that their
 	// absence cannot be told by the clock.
 	nobody string
@@ -32,8 +40,13 @@ func newHasher(cheap bool) (*hasher, error) {
 	return &hasher{params: p, turns: make(chan struct{}, maxHashes), nobody: nobody}, nil
 }
 
-// turn waits for one of the places; call the answer to give it back.
+// turn waits for one of the places; call the answer to give it back. When too many wait
+// it is UNAVAILABLE at once.
 func (h *hasher) turn(ctx context.Context) (done func(), err error) {
+	defer h.queue.Add(-1)
+	if h.queue.Add(1) > maxWaiting {
+		return nil, social.Errorf(social.Unavailable, "too many people are signing in; try again")
+	}
 	select {
 	case h.turns <- struct{}{}:
 		return func() { <-h.turns }, nil

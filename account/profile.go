@@ -52,6 +52,9 @@ func (a *Accounts) UpdateProfile(ctx context.Context, viewer social.ID, p Profil
 	if err := p.check(); err != nil {
 		return err
 	}
+	if p == (ProfilePatch{}) {
+		return nil
+	}
 	return a.db.Transact(ctx, func(tx *db.Tx) error {
 		u, err := tx.LockUser(ctx, viewer)
 		if social.HasCode(err, social.NotFound) {

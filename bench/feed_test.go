@@ -21,7 +21,7 @@ func BenchmarkFeedPage(b *testing.B) {
 	s := socialtest.NewMySQL(b)
 	ids := populate(b, s)
 	publish(b, s, ids)
-	f := feed.New(s.OpenServer(b), s.IDs, s.Clock.Now)
+	f := feed.New(s.OpenServer(b), s.IDs, s.Clock.Now, feed.Config{})
 	middle := social.FirstIDAt(s.Clock.NowMS() - 100*24*3600*1000)
 	for i, followed := range []int{10, 1000, 5000} {
 		reader := ids[i]

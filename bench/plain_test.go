@@ -51,5 +51,5 @@ func (plain) write(ctx context.Context, tx *db.Tx, owner *db.Actor, pair social.
 		return err
 	}
 	change := social.FollowChange{UserID: pair.UserID, TargetID: pair.TargetID, State: to, Version: owner.GraphVersion}
-	return tx.Publish(ctx, social.Event{Kind: social.FollowEvent, Body: social.FollowBody{Changes: []social.FollowChange{change}}}, now)
+	return tx.Publish(ctx, social.Event{Kind: social.FollowEvent, Body: social.FollowBody{Changes: []social.FollowChange{change}}})
 }

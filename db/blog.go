@@ -49,7 +49,8 @@ func (q *queries) BlogsByID(ctx context.Context, ids []social.ID) ([]*social.Blo
 }
 
 // BlogsByAuthor reads, for each listing, published blogs of its owner, newest first, up to
-// one more than the page has, from strictly after its cursor. Reads the index blog_author.
+// one more than the page has, from strictly after its cursor. Reads the index blog_author,
+// which MariaDB would enter at the author, and read all that is above the cursor.
 func (q *queries) BlogsByAuthor(ctx context.Context, ls []social.Listing) (map[social.Listing][]*social.Blog, error) {
 	found := make(map[social.Listing][]*social.Blog, len(ls))
 	blogs, err := q.blogs(ctx, "read blogs of authors", union(ls, func(i int, l social.Listing) string {
@@ -57,8 +58,8 @@ func (q *queries) BlogsByAuthor(ctx context.Context, ls []social.Listing) (map[s
 		if !l.AtHead() {
 			below = l.From.ID
 		}
-		return fmt.Sprintf(`SELECT %d AS listing, `+blogColumns+` FROM blog WHERE author_id = %d AND status = %d AND id < %d
-			ORDER BY id DESC LIMIT %d`, i, l.Owner, blogPublished, below, l.Limit+1)
+		return fmt.Sprintf(`SELECT %d AS listing, `+blogColumns+` FROM blog %s WHERE author_id = %d AND status = %d AND id < %d
+			ORDER BY id DESC LIMIT %d`, i, q.dialect.index("blog_author"), l.Owner, blogPublished, below, l.Limit+1)
 	}))
 	for i, list := range blogs {
 		slices.SortFunc(list, func(a, b *social.Blog) int { return cmp.Compare(b.ID, a.ID) }) // a union has no order

@@ -65,7 +65,7 @@ func TestMigrateRunTwiceDoesNothingMore(t *testing.T) {
 			t.Error("nothing was migrated")
 		}
 		people(t, d, 1)
-		publish(t, d, 1, 1)
+		publish(t, d, 1)
 		done, err = d.Migrate(t.Context())
 		noError(t, err)
 		equal(t, "migrations of the second run", done, 0)
@@ -83,7 +83,7 @@ func TestServersMigrateAtOnce(t *testing.T) {
 			for _, d := range servers {
 				noError(t, d.CheckSchema(t.Context()))
 				equal(t, "lanes", d.Lanes(), 16)
-				publish(t, d, 1, 1)
+				publish(t, d, 1)
 			}
 		}
 	})
@@ -165,4 +165,21 @@ func TestMigrationThatWasCutOffRunsAgain(t *testing.T) {
 	noError(t, err)
 	equal(t, "lanes", s.Int(t, "SELECT COUNT(*) FROM lane"), 16)
 	equal(t, "leases", s.Int(t, "SELECT COUNT(*) FROM node_lease"), 0)
+}
+
+// Altering a large table takes longer than any query may.
+func TestMigrationsOutlastTheTimeOuts(t *testing.T) {
+	t.Parallel()
+	s := socialtest.NewMySQL(t)
+	d, err := db.Open(t.Context(), db.Config{MySQL: s.Config.MySQL + "?readTimeout=300ms"})
+	noError(t, err)
+	defer func() { noError(t, d.Close()) }()
+	p, err := d.Migrating()
+	noError(t, err)
+	defer func() { noError(t, p.Close()) }()
+	_, err = p.ExecContext(t.Context(), "DO SLEEP(1)")
+	noError(t, err)
+	var idle int
+	noError(t, p.QueryRowContext(t.Context(), "SELECT @@wait_timeout").Scan(&idle))
+	equal(t, "seconds of idling", idle, 24*3600)
 }

@@ -64,7 +64,7 @@ func TestStatementsAreCounted(t *testing.T) {
 		people(t, s.DB, 1) // user, actor, counts
 		_, err := s.DB.ExistingUsers(t.Context(), []social.ID{1})
 		noError(t, err)
-		publish(t, s.DB, 1, 1) // lane, outbox
+		publish(t, s.DB, 1) // lane, outbox
 		equal(t, "statements", s.DB.Statements()-before, 3+1+2)
 	})
 }
@@ -163,5 +163,25 @@ func TestWaitingForTheStoreEndsWithTheContext(t *testing.T) {
 		hasCode(t, err, social.Unavailable)
 		close(release)
 		noError(t, <-held)
+	})
+}
+
+// Whoever recovers the panic must find the store as it was: SQLite has one connection
+// that writes.
+func TestPanicGivesTheConnectionBack(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		func() {
+			defer func() { _ = recover() }()
+			_ = s.DB.Transact(t.Context(), func(tx *db.Tx) error {
+				noError(t, tx.InsertUser(t.Context(), &social.User{ID: 7, Handle: "abc", Name: "A"}, "x"))
+				panic("a fault")
+			})
+		}()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		noError(t, s.DB.Transact(ctx, func(tx *db.Tx) error {
+			return tx.InsertUser(ctx, &social.User{ID: 8, Handle: "abc", Name: "A"}, "x")
+		}))
 	})
 }

@@ -27,12 +27,22 @@ const (
 	unreachable       // the store does not take work now
 )
 
+// connectError is whatever keeps a connection from being opened: a password that was
+// changed as much as a server that is down. No statement has run.
+type connectError struct{ error }
+
+// Unwrap gives the cause.
+func (e connectError) Unwrap() error { return e.error }
+
 // classify is the only reader of driver errors.
 func classify(err error) fault {
 	var my *mysql.MySQLError
 	var lite *sqlite.Error
 	var net net.Error
+	var refused connectError
 	switch {
+	case errors.As(err, &refused):
+		return unreachable
 	case errors.Is(err, sql.ErrNoRows):
 		return notThere
 	case errors.As(err, &my):
@@ -54,9 +64,11 @@ func classifyMySQL(number uint16) fault {
 		return duplicate
 	case 1020, 1205, 1213, 8022, 8028, 9007: // record changed, lock wait time-out, deadlock; TiDB: conflict, schema changed
 		return again
-	case 1053, 1317, 1927, 4031: // shutdown, query or connection killed, timed out when idle
+	case 1053, 1159, 1161, 1317, 1927, 4031: // shutdown, network, query or connection killed, timed out when idle
 		return gone
-	case 1021, 1040, 1047, 1114, 1129, 1203, 1290, 1836, 9001, 9002, 9005: // full, too many connections, not ready, read only; TiDB: a part is away
+	case 1021, 1040, 1041, 1047, 1114, 1129, 1135, 1203, 1226, 1290, 1836, // full, out of resources, too many connections, not ready, read only
+		1969, 3024, // statement time-out
+		9001, 9002, 9005: // TiDB: a part is away
 		return unreachable
 	}
 	return other

@@ -25,6 +25,8 @@ func TestDriverErrorsAreClassified(t *testing.T) {
 		gone: {mysql.ErrInvalidConn, driver.ErrBadConn, io.EOF, io.ErrUnexpectedEOF,
 			&mysql.MySQLError{Number: 1053}, &mysql.MySQLError{Number: 1317}, &mysql.MySQLError{Number: 1927}, &mysql.MySQLError{Number: 4031}},
 		unreachable: {context.DeadlineExceeded, os.ErrDeadlineExceeded, sql.ErrConnDone, &net.OpError{Op: "dial", Err: errors.New("refused")},
+			connectError{&mysql.MySQLError{Number: 1045}}, fmt.Errorf("begin: %w", connectError{errors.New("refused")}),
+			&mysql.MySQLError{Number: 1226}, &mysql.MySQLError{Number: 3024}, &mysql.MySQLError{Number: 1969},
 			&mysql.MySQLError{Number: 1021}, &mysql.MySQLError{Number: 1040}, &mysql.MySQLError{Number: 1047}, &mysql.MySQLError{Number: 1129},
 			&mysql.MySQLError{Number: 1203}, &mysql.MySQLError{Number: 1290}, &mysql.MySQLError{Number: 1836}},
 		other: {nil, errors.New("anything"), context.Canceled, &mysql.MySQLError{Number: 1064}, &mysql.MySQLError{Number: 1406}},

@@ -1,6 +1,9 @@
 package db
 
-import "context"
+import (
+	"context"
+	"database/sql"
+)
 
 // Exec sends any statement in the transaction.
 func (tx *Tx) Exec(ctx context.Context, query string) error { return tx.exec(ctx, "test", query) }
@@ -23,3 +26,6 @@ const (
 	MaxTries  = maxTries
 	TrimPiece = trimPiece
 )
+
+// Migrating opens a connection as migrations have it.
+func (d *DB) Migrating() (*sql.DB, error) { return d.migrating() }

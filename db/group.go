@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -88,6 +90,17 @@ func (g *Group[Op]) take() []*entry[Op] {
 	return batch
 }
 
+// guarded commits, and makes an error of a panic: it is a fault of one operation, and must
+// not end the process with all the others.
+func (g *Group[Op]) guarded(ctx context.Context, ops []Op) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("commit a batch: panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return g.commit(ctx, ops)
+}
+
 // commitOrHalve commits the batch; when that fails for a reason other than the store, the
 // two halves, and so on down to the operation at fault.
 func (g *Group[Op]) commitOrHalve(batch []*entry[Op]) {
@@ -96,7 +109,7 @@ func (g *Group[Op]) commitOrHalve(batch []*entry[Op]) {
 	for i, e := range batch {
 		ops[i] = e.op
 	}
-	err := g.commit(ctx, ops)
+	err := g.guarded(ctx, ops)
 	cancel()
 	var known *social.Error
 	if err != nil && len(batch) > 1 && !(errors.As(err, &known) && known.Code == social.Unavailable) {

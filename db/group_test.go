@@ -252,3 +252,23 @@ func TestThousandOperationsAtOnce(t *testing.T) {
 	}
 	t.Logf("%d batches", batches.Load())
 }
+
+// A panic is the fault of one operation: the others are committed, and the process lives.
+func TestPanicIsAnsweredToItsOperationAlone(t *testing.T) {
+	t.Parallel()
+	g := db.NewGroup(func(_ context.Context, ops []int) error {
+		if slices.Contains(ops, 13) {
+			panic("unlucky")
+		}
+		return nil
+	})
+	var wg sync.WaitGroup
+	for op := range 20 {
+		wg.Go(func() {
+			if err := g.Do(context.Background(), op); (err != nil) != (op == 13) {
+				t.Errorf("operation %d: %v", op, err)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -2,45 +2,61 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
 )
 
 //go:embed migrations
 var migrations embed.FS
 
-// lockMigrations keeps two servers that start at once from migrating at once.
-const lockMigrations = "kith_migrate"
+// migrationLock keeps two servers that start at once from migrating at once.
+const migrationLock = "kith_migrate_"
 
 // Migrate brings the schema up to this binary's. It may run on many servers at once, and
 // twice; versions newer than this binary are left alone. It answers how many migrations
 // it applied.
 func (d *DB) Migrate(ctx context.Context) (int, error) {
-	unlock, err := d.lockMigrate(ctx)
+	n, err := d.migrate(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("migrate: %w", err)
 	}
-	defer unlock()
-	p, err := d.goose()
+	return n, d.loadLanes(ctx)
+}
+
+func (d *DB) migrate(ctx context.Context) (int, error) {
+	on := d.write.DB
+	if d.migrating != nil {
+		p, err := d.migrating()
+		if err != nil {
+			return 0, err
+		}
+		defer func() { _ = p.Close() }()
+		conn, err := p.Conn(ctx)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { _ = conn.Close() }() // and with the pool the lock ends
+		if err := lockMigrate(ctx, conn); err != nil {
+			return 0, err
+		}
+		on = p
+	}
+	p, err := d.goose(on)
 	if err != nil {
-		return 0, fmt.Errorf("migrate: %w", err)
+		return 0, err
 	}
 	done, err := p.Up(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("migrate: %w", err)
-	}
-	return len(done), d.loadLanes(ctx)
+	return len(done), err
 }
 
 // CheckSchema is an error where migrations of this binary have not been applied.
 func (d *DB) CheckSchema(ctx context.Context) error {
-	p, err := d.goose()
+	p, err := d.goose(d.write.DB)
 	if err != nil {
 		return fmt.Errorf("check the schema: %w", err)
 	}
@@ -54,7 +70,7 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 	return d.loadLanes(ctx)
 }
 
-func (d *DB) goose() (*goose.Provider, error) {
+func (d *DB) goose(on *sql.DB) (*goose.Provider, error) {
 	folder, err := fs.Sub(migrations, "migrations/"+d.dialect.name)
 	if err != nil {
 		return nil, err
@@ -63,46 +79,20 @@ func (d *DB) goose() (*goose.Provider, error) {
 	if d.dialect.name == "sqlite" {
 		dialect = goose.DialectSQLite3
 	}
-	return goose.NewProvider(dialect, d.write.DB, folder, goose.WithDisableGlobalRegistry(true))
+	return goose.NewProvider(dialect, on, folder, goose.WithDisableGlobalRegistry(true))
 }
 
-// lockMigrate takes a named lock on a connection of its own, which may stand idle for as
-// long as the migrations run. SQLite needs none: one process holds the file.
-func (d *DB) lockMigrate(ctx context.Context) (unlock func(), err error) {
-	if d.dialect.name == "sqlite" {
-		return func() {}, nil
-	}
-	conn, err := d.write.Connx(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := takeLock(ctx, conn); err != nil {
-		_ = conn.Close()
-		return nil, err
-	}
-	return func() {
-		// Also when ctx has ended; and a lock that is not released here ends with its
-		// connection, whose wait_timeout is put back for that.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_, _ = conn.ExecContext(ctx, "DO RELEASE_LOCK(?)", lockMigrations)
-		_, _ = conn.ExecContext(ctx, "SET SESSION wait_timeout = 2")
-		_ = conn.Close()
-	}, nil
-}
-
-func takeLock(ctx context.Context, conn *sqlx.Conn) error {
-	if _, err := conn.ExecContext(ctx, "SET SESSION wait_timeout = 3600"); err != nil {
-		return err
-	}
-	var got int
-	for range 60 { // a second each: the driver waits no longer than ten for an answer
-		if err := conn.GetContext(ctx, &got, "SELECT COALESCE(GET_LOCK(?, 1), 0)", lockMigrations); err != nil {
+// lockMigrate takes a lock of this database that lasts as long as the connection. SQLite
+// needs none: one process holds the file.
+func lockMigrate(ctx context.Context, conn *sql.Conn) error {
+	for range 3600 { // a second each, so that the end of ctx is noticed
+		var got int
+		if err := conn.QueryRowContext(ctx, "SELECT COALESCE(GET_LOCK(CONCAT(?, SHA1(DATABASE())), 1), 0)", migrationLock).Scan(&got); err != nil {
 			return err
 		}
 		if got == 1 {
 			return nil
 		}
 	}
-	return errors.New("another server has been migrating for a minute")
+	return errors.New("another server has been migrating for an hour")
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -17,14 +19,19 @@ const (
 	// one statement. Our pool drops idle ones before that.
 	idleSeconds = 2
 	lockSeconds = 2
-	poolIdle    = time.Second
+	// Nobody waits for a connection that migrates, except for another that does.
+	idleSecondsMigrating = 24 * 3600
+	poolIdle             = time.Second
 )
 
-// session is sent on every new connection, before anything else.
-var session = []string{
-	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-	"SET SESSION wait_timeout = 2, innodb_lock_wait_timeout = 2, time_zone = '+00:00'," +
-		" sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+// session is sent on every new connection, before anything else; idle is when MySQL ends
+// it.
+func session(idle int) []string {
+	return []string{
+		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+		fmt.Sprintf("SET SESSION wait_timeout = %d, innodb_lock_wait_timeout = %d, time_zone = '+00:00',"+
+			" sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'", idle, lockSeconds),
+	}
 }
 
 func openMySQL(ctx context.Context, dsn string) (*DB, error) {
@@ -32,7 +39,10 @@ func openMySQL(ctx context.Context, dsn string) (*DB, error) {
 	if err != nil {
 		return nil, openError("MySQL", err)
 	}
-	connector, err := newMySQLConnector(cfg)
+	if cfg.DBName == "" {
+		return nil, openError("MySQL", errors.New("name a database: user:password@tcp(host)/database"))
+	}
+	connector, err := newMySQLConnector(cfg, idleSeconds)
 	if err != nil {
 		return nil, openError("MySQL", err)
 	}
@@ -44,16 +54,26 @@ func openMySQL(ctx context.Context, dsn string) (*DB, error) {
 	}
 	d := &DB{read: p, write: p, close: []func() error{p.Close}}
 	d.dialect = mysqlDialect(isMariaDB(version))
+	d.migrating = func() (*sql.DB, error) {
+		connector, err := newMySQLConnector(patient(cfg), idleSecondsMigrating)
+		if err != nil {
+			return nil, err
+		}
+		return sql.OpenDB(connector), nil
+	}
 	return d, nil
 }
 
 // mysqlConnector gives connections that have our session settings.
-type mysqlConnector struct{ driver.Connector }
+type mysqlConnector struct {
+	driver.Connector
+	session []string
+}
 
 // newMySQLConnector keeps what the operator set and adds what we rely on: values are
 // written into statements by the driver (one round trip instead of three), and no packet
 // is awaited without bound.
-func newMySQLConnector(cfg *mysql.Config) (*mysqlConnector, error) {
+func newMySQLConnector(cfg *mysql.Config, idle int) (*mysqlConnector, error) {
 	cfg.InterpolateParams = true
 	cfg.Collation = "utf8mb4_bin"
 	cfg.Logger = &mysql.NopLogger{} // what it would tell is in the errors too
@@ -66,19 +86,27 @@ func newMySQLConnector(cfg *mysql.Config) (*mysqlConnector, error) {
 		}
 	}
 	c, err := mysql.NewConnector(cfg)
-	return &mysqlConnector{c}, err
+	return &mysqlConnector{c, session(idle)}, err
+}
+
+// patient is cfg for statements that take as long as they take: altering a large table
+// outlasts any time-out.
+func patient(cfg *mysql.Config) *mysql.Config {
+	cfg = cfg.Clone()
+	cfg.ReadTimeout, cfg.WriteTimeout = 24*time.Hour, 24*time.Hour
+	return cfg
 }
 
 // Connect opens a connection and sets its session.
 func (c *mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, connectError{err}
 	}
-	for _, s := range session {
+	for _, s := range c.session {
 		if _, err := conn.(driver.ExecerContext).ExecContext(ctx, s, nil); err != nil {
 			_ = conn.Close()
-			return nil, err
+			return nil, connectError{err}
 		}
 	}
 	return conn, nil

@@ -200,3 +200,22 @@ func TestActorsAreLockedPastLockedNeighbours(t *testing.T) {
 		})
 	})
 }
+
+func TestPageOfBlogsReadsNoMoreThanItself(t *testing.T) {
+	onMySQL(t, func(t *testing.T, s *socialtest.Store) {
+		const entries, size = 10_000, 20
+		s.Exec(t, `INSERT INTO blog (id, author_id, status, title, content, image_urls)
+			SELECT 1000 + seq, 1, 0, 't', 'c', '[]' FROM seq_1_to_10000`)
+		s.Exec(t, "ANALYZE TABLE blog")
+		for _, below := range []social.ID{0, 1000 + entries, 1000 + entries*3/4, 1000 + 100} {
+			n := rowsRead(t, s.DB, func(ctx context.Context, tx *db.Tx) error {
+				blogs, err := page(ctx, tx.BlogsByAuthor, 1, social.Page{Limit: size, From: social.Cursor{ID: below}})
+				equal(t, "blogs", len(blogs), size+1)
+				return err
+			})
+			if n > size+5 {
+				t.Errorf("a page below %d read %d rows", below, n)
+			}
+		}
+	})
+}

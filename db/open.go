@@ -28,7 +28,9 @@ type DB struct {
 	statements  atomic.Int64
 	retries     atomic.Int64
 	lanes       int
-	close       []func() error
+	// migrating opens connections without time-outs; nil: the writing ones have none.
+	migrating func() (*sql.DB, error)
+	close     []func() error
 }
 
 // Open connects to the store without touching its schema. See [DB.Migrate].

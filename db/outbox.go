@@ -19,8 +19,9 @@ func (d *DB) Lanes() int { return d.lanes }
 
 // Publish writes the event as the last step of the transaction: the next number of a
 // lane, whose row stays locked until the commit, and the row. So a lane's numbers rise in
-// the order of commits, without a gap, over all servers.
-func (tx *Tx) Publish(ctx context.Context, e social.Event, now social.Millis) error {
+// the order of commits, without a gap, over all servers. Its time is the store's, since
+// a server's clock may be wrong.
+func (tx *Tx) Publish(ctx context.Context, e social.Event) error {
 	body, err := json.Marshal(e.Body)
 	if err != nil {
 		return fmt.Errorf("write %s event: %w", e.Kind, err)
@@ -31,8 +32,8 @@ func (tx *Tx) Publish(ctx context.Context, e social.Event, now social.Millis) er
 		return err
 	}
 	return tx.exec(ctx, "insert event",
-		`INSERT INTO outbox (lane, seq, kind, body, created_at) VALUES (?, ?, ?, ?, ?)`,
-		lane, seq, e.Kind, string(body), now)
+		`INSERT INTO outbox (lane, seq, kind, body, created_at) VALUES (?, ?, ?, ?, `+tx.dialect.nowMS+`)`,
+		lane, seq, e.Kind, string(body))
 }
 
 func (tx *Tx) nextSeq(ctx context.Context, lane int) (int64, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"net/url"
+	"os"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -12,6 +13,14 @@ import (
 const sqliteReaders = 8
 
 func openSQLite(ctx context.Context, path string) (*DB, error) {
+	// Made here, since SQLite would let everybody read the hashes of passwords.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // G304: which file is the operator's to say
+	if err != nil {
+		return nil, openError("SQLite", err)
+	}
+	if err := f.Close(); err != nil {
+		return nil, openError("SQLite", err)
+	}
 	open := func(size int, settings ...string) (*sql.DB, error) {
 		q := url.Values{"_pragma": append([]string{"busy_timeout(5000)"}, settings...), "_txlock": {"immediate"}}
 		p, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: q.Encode()}).String())

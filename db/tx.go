@@ -69,8 +69,10 @@ func (d *DB) once(ctx context.Context, do func(*Tx) error) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
+	// After a commit it does nothing; after an error that one is the one to tell; and
+	// after a panic nothing else would give the connection back.
+	defer func() { _ = tx.Rollback() }()
 	if err := do(d.tx(tx)); err != nil {
-		_ = tx.Rollback() // the first error is the one to tell; the pool drops a broken connection
 		return err
 	}
 	if err := tx.Commit(); err != nil {

@@ -19,14 +19,13 @@ const (
 // Trimmer drops events, and the keys of publishing that have served their day, once they
 // are a day old. It may run on every server at once.
 type Trimmer struct {
-	db    *db.DB
-	clock social.Clock
-	log   *slog.Logger
+	db  *db.DB
+	log *slog.Logger
 }
 
 // NewTrimmer makes a trimmer of the store.
-func NewTrimmer(d *db.DB, clock social.Clock, log *slog.Logger) *Trimmer {
-	return &Trimmer{db: d, clock: clock, log: log}
+func NewTrimmer(d *db.DB, log *slog.Logger) *Trimmer {
+	return &Trimmer{db: d, log: log}
 }
 
 // Run trims every minute until ctx ends.
@@ -45,9 +44,14 @@ func (t *Trimmer) Run(ctx context.Context) error {
 	}
 }
 
-// Trim drops all that is a day old, a thousand rows a transaction.
+// Trim drops all that is a day old, a thousand rows a transaction. A day by the store's
+// clock: a server whose own is wrong must not drop what others still need.
 func (t *Trimmer) Trim(ctx context.Context) error {
-	before := t.clock.NowMS() - social.Millis(keep.Milliseconds())
+	now, err := t.db.NowMS(ctx)
+	if err != nil {
+		return err
+	}
+	before := social.Millis(now - keep.Milliseconds())
 	for lane := range t.db.Lanes() {
 		if err := t.pieces(ctx, func(tx *db.Tx) (bool, error) { return tx.TrimOutbox(ctx, lane, before) }); err != nil {
 			return err

@@ -29,6 +29,6 @@ func (f *Feed) Delete(ctx context.Context, viewer, blog social.ID) error {
 			return err
 		}
 		body := social.BlogBody{BlogID: blog, AuthorID: author, Deleted: true}
-		return tx.Publish(ctx, social.Event{Kind: social.BlogEvent, Body: body}, f.clock.NowMS())
+		return tx.Publish(ctx, social.Event{Kind: social.BlogEvent, Body: body})
 	})
 }

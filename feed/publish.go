@@ -124,9 +124,8 @@ func (f *Feed) write(ctx context.Context, tx *db.Tx, b *social.Blog, d Draft) (*
 			return earlier, err
 		}
 	}
-	now := f.clock.NowMS()
 	body := social.BlogBody{BlogID: b.ID, AuthorID: b.AuthorID}
-	if err := tx.Publish(ctx, social.Event{Kind: social.BlogEvent, Body: body}, now); err != nil {
+	if err := tx.Publish(ctx, social.Event{Kind: social.BlogEvent, Body: body}); err != nil {
 		return nil, err
 	}
 	// Last, since the lane may have been waited for.

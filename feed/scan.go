@@ -19,6 +19,8 @@ const (
 	rangeStep = 8
 	// maxRangeIDs bounds what one guess reads; a range with more is narrowed.
 	maxRangeIDs = 2000
+	// maxSpan is as far as a range is widened further: ids end soon beyond.
+	maxSpan = math.MaxInt64 / rangeStep / 2
 )
 
 // scan walks the ids of the authors' blogs away from a cursor.
@@ -74,7 +76,7 @@ func (s *scan) read(ctx context.Context, n int) ([]social.ID, error) {
 		if len(found) >= n || s.done() {
 			return s.stop(found, n), nil
 		}
-		s.span *= rangeStep
+		s.span = min(s.span, maxSpan) * rangeStep
 	}
 	ids, err := s.db.BlogIDsNearest(ctx, s.authors, s.rest, s.oldest, n-len(found))
 	if err != nil {

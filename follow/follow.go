@@ -79,8 +79,7 @@ func (g *Graph) commit(ctx context.Context, changes []*change) error {
 		if err != nil {
 			return err
 		}
-		now := g.clock.NowMS()
-		return write(ctx, tx, decide(changes, before, now, g.max), now)
+		return write(ctx, tx, decide(changes, before, g.clock.NowMS(), g.max))
 	})
 }
 
@@ -116,7 +115,7 @@ func readState(ctx context.Context, tx *db.Tx, changes []*change) (state, error)
 }
 
 // write stores what was decided, in the one order of locks.
-func write(ctx context.Context, tx *db.Tx, o outcome, now social.Millis) error {
+func write(ctx context.Context, tx *db.Tx, o outcome) error {
 	if len(o.events) == 0 {
 		return nil
 	}
@@ -133,7 +132,7 @@ func write(ctx context.Context, tx *db.Tx, o outcome, now social.Millis) error {
 	if err := tx.AddCounts(ctx, o.counts); err != nil {
 		return err
 	}
-	return tx.Publish(ctx, social.Event{Kind: social.FollowEvent, Body: social.FollowBody{Changes: o.events}}, now)
+	return tx.Publish(ctx, social.Event{Kind: social.FollowEvent, Body: social.FollowBody{Changes: o.events}})
 }
 
 // distinct sorts ids and leaves each once.

@@ -1,17 +1,9 @@
 package rdb
 
-import (
-	"hash/fnv"
+import "hash/fnv"
 
-	"kith/social"
-)
-
-// Partition is the part of the keys, 0 to 63, that those of an id belong to. Low bits of
-// an id would not do: they are the sequence of its millisecond, and mostly alike.
-func Partition(id social.ID) int { return int(mix64(uint64(id)) >> 58) }
-
-// partitionOf is the same of a text: its FNV-1a, mixed, since FNV leaves the high bits of
-// short texts alike.
+// partitionOf is the part of the keys, 0 to 63, that those of a text belong to: its
+// FNV-1a, mixed, since FNV leaves the high bits of short texts alike.
 func partitionOf(text string) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text))

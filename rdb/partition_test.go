@@ -41,12 +41,13 @@ func TestPartitionsAreEvenlyFilled(t *testing.T) {
 	t.Parallel()
 	const each = 2000
 	for name, partition := range map[string]func(i int) int{
-		"ids of idle servers: sequence 0": func(i int) int { return rdb.Partition(social.FirstIDAt(social.Epoch + social.Millis(i)*977)) },
-		"ids of one millisecond":          func(i int) int { return rdb.Partition(social.FirstIDAt(social.Epoch+1e10) + social.ID(i)) },
-		"small ids":                       func(i int) int { return rdb.Partition(social.ID(i)) },
-		"decimal ids":                     func(i int) int { return rdb.PartitionOf(fmt.Sprint(i)) },
-		"addresses":                       func(i int) int { return rdb.PartitionOf(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255)) },
-		"handles":                         func(i int) int { return rdb.PartitionOf(fmt.Sprintf("user%d_test", i)) },
+		"ids of idle servers: sequence 0": func(i int) int {
+			return rdb.PartitionOf(social.FirstIDAt(social.Epoch + social.Millis(i)*977).String())
+		},
+		"ids of one millisecond": func(i int) int { return rdb.PartitionOf((social.FirstIDAt(social.Epoch+1e10) + social.ID(i)).String()) },
+		"decimal ids":            func(i int) int { return rdb.PartitionOf(fmt.Sprint(i)) },
+		"addresses":              func(i int) int { return rdb.PartitionOf(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255)) },
+		"handles":                func(i int) int { return rdb.PartitionOf(fmt.Sprintf("user%d_test", i)) },
 	} {
 		var counts [64]int
 		for i := range each * 64 {

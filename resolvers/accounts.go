@@ -39,9 +39,8 @@ func (r mutation) UpdateProfile(ctx context.Context, in graph.UpdateProfileInput
 	if err := r.Accounts.UpdateProfile(ctx, id, patch); err != nil {
 		return nil, err
 	}
-	loaders.Renew(ctx)
-	me, err := viewer(ctx)
-	return &graph.UserPayload{UserID: social.GlobalID(social.UserNode, id), User: me, Viewer: me}, err
+	me := viewerAfter(ctx)
+	return &graph.UserPayload{UserID: social.GlobalID(social.UserNode, id), User: me, Viewer: me}, nil
 }
 
 // profilePatch tells an omitted field, which keeps its value, from null, which only

@@ -59,14 +59,12 @@ func (r mutation) PublishBlog(ctx context.Context, in graph.PublishBlogInput) (*
 	if err != nil {
 		return nil, err
 	}
-	loaders.Renew(ctx)
-	me, err := viewer(ctx)
 	place := social.Cursor{MinTime: b.CreatedAt(), ID: b.ID}
 	return &graph.BlogPayload{
 		Blog:     b,
 		BlogEdge: &graph.BlogEdge{Cursor: place.Encode(social.BlogsCursor, author), Node: b},
-		Viewer:   me,
-	}, err
+		Viewer:   viewerAfter(ctx),
+	}, nil
 }
 
 func (r mutation) DeleteBlog(ctx context.Context, in graph.BlogIDInput) (*graph.DeleteBlogPayload, error) {
@@ -77,7 +75,5 @@ func (r mutation) DeleteBlog(ctx context.Context, in graph.BlogIDInput) (*graph.
 	if err := r.Feed.Delete(ctx, social.Viewer(ctx), id); err != nil {
 		return nil, err
 	}
-	loaders.Renew(ctx)
-	me, err := viewer(ctx)
-	return &graph.DeleteBlogPayload{DeletedBlogID: in.BlogID, Viewer: me}, err
+	return &graph.DeleteBlogPayload{DeletedBlogID: in.BlogID, Viewer: viewerAfter(ctx)}, nil
 }

@@ -29,8 +29,12 @@ func moveFollow(ctx context.Context, in graph.UserIDInput,
 		return nil, err
 	}
 	loaders.Renew(ctx)
-	me, user, err := viewerAnd(ctx, target)
-	return &graph.FollowPayload{
-		UserID: in.UserID, User: user, Viewer: me, State: moved.State, Changed: moved.Changed,
-	}, err
+	both := after(ctx, "user", func() ([]*social.User, error) {
+		return loaders.From(ctx).Users.All(ctx, []social.ID{target, social.Viewer(ctx)})
+	})
+	p := &graph.FollowPayload{UserID: in.UserID, State: moved.State, Changed: moved.Changed}
+	if both != nil {
+		p.User, p.Viewer = both[0], both[1]
+	}
+	return p, nil
 }

@@ -5,6 +5,10 @@ package resolvers
 import (
 	"context"
 
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
 	"kith/account"
 	"kith/feed"
 	"kith/follow"
@@ -53,11 +57,19 @@ func viewer(ctx context.Context) (*social.User, error) {
 	return loaders.From(ctx).Users.Load(ctx, id)
 }
 
-// viewerAnd loads the person who asks and another, in one look-up.
-func viewerAnd(ctx context.Context, other social.ID) (viewer, user *social.User, err error) {
-	users, err := loaders.From(ctx).Users.All(ctx, []social.ID{social.Viewer(ctx), other})
+// after loads for the payload of a change that is committed: when that fails, the field is
+// null with its error, and the payload stands, for else the client would try again.
+func after[T any](ctx context.Context, field string, load func() (T, error)) T {
+	v, err := load()
 	if err != nil {
-		return nil, nil, err
+		at := append(graphql.GetPath(ctx), ast.PathName(field))
+		graphql.AddError(ctx, gqlerror.WrapPath(at, err))
 	}
-	return users[0], users[1], nil
+	return v
+}
+
+// viewerAfter loads the person who asks for the payload of a change.
+func viewerAfter(ctx context.Context) *social.User {
+	loaders.Renew(ctx)
+	return after(ctx, "viewer", func() (*social.User, error) { return viewer(ctx) })
 }

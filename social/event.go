@@ -22,8 +22,8 @@ type FollowBody struct {
 	Changes []FollowChange `json:"changes"`
 }
 
-// FollowChange is one edge that truly moved to State, and the owner's graph version
-// after the batch.
+// FollowChange is one edge that truly moved to State, and the owner's graph version after
+// that: versions of one owner rise by one from change to change.
 type FollowChange struct {
 	UserID   ID          `json:"user,string"`
 	TargetID ID          `json:"target,string"`

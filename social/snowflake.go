@@ -47,13 +47,15 @@ func (s *Snowflake) Next(ctx context.Context) (ID, error) {
 
 // try makes an id, or none when this millisecond cannot give one.
 func (s *Snowflake) try() (ID, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// The time first: frozen between the two, this server would give a new time to a node
+	// number that is somebody else's by then.
+	now := s.clock.NowMS()
 	node, err := s.node()
 	if err != nil {
 		return 0, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.clock.NowMS()
 	switch {
 	case now < Epoch || s.last-now > Millis(maxStepBack.Milliseconds()):
 		return 0, Errorf(Unavailable, "the clock of this server is wrong")

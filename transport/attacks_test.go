@@ -27,6 +27,17 @@ func TestAttacksAreRefusedBeforeExecution(t *testing.T) {
 		"one name below one name":   "{viewer{" + strings.Repeat("followers(first: 1){nodes{id id id id}} ", 40) + "}}",
 		"fragments walked again":    chain(0, 100, 30),
 		"introspection many times":  "{" + times(15, "a%d: __schema{types{fields{type{fields{type{name}}}}}} ") + "}",
+		"gigabytes of content":      manyBlogs(times(29, "a%d: content ")),
+		"192 MB of content":         manyBlogs("content"),
+		"by inline fragments":       manyBlogs("... on Blog{...{content}} ... on Node{... on Blog{content}}"),
+		"by a fragment":             manyBlogs("...f") + " fragment f on Blog{" + times(29, "a%d: content ") + "}",
+		"by fragments of fragments": manyBlogs("...f") + " fragment f on Blog{...g} fragment g on Blog{content}",
+		"content left out":          manyBlogs("content @include(if: false)"),
+		"megabytes of keys":         manyBlogs(strings.Repeat("k", 4000) + ": id"),
+		"keys of objects":           manyBlogs(strings.Repeat("k", 4000) + ": author{id}"),
+		"139,000 lists of nothing":  manyBlogs("id author{" + times(29, "a%d: followers(first: 0){totalCount} ") + "}"),
+		"9,600 lists of nothing":    manyBlogs("author{followers(first: 0){totalCount} blogs(first: 0){nodes{id}}}"),
+		"nodes of no ids":           "{" + times(20, "a%d: nodes(ids: []){... on User{followers(first: 100){nodes{followers(first: 3){totalCount}}}}} ") + "}",
 		"1,000 lists in each other": "{viewer" + strings.Repeat("{...", 1100) + "{id}" + strings.Repeat("}", 1100) + "}",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,6 +51,11 @@ func TestAttacksAreRefusedBeforeExecution(t *testing.T) {
 			}
 		})
 	}
+}
+
+// manyBlogs is 4,800 times the fields of a blog.
+func manyBlogs(fields string) string {
+	return `{user(handle: "x"){blogs(first: 100){nodes{author{blogs(first: 48){nodes{` + fields + `}}}}}}}`
 }
 
 // doubling is n fragments, each of which spreads the next one twice.

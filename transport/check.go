@@ -54,6 +54,7 @@ func (doc *document) nameAt(use *ast.Value) string {
 // "variable" and leads to the value at fault; list indexes name nothing. Where the whole
 // variable is at fault, so is the argument or input field that it stands for.
 func (doc *document) variableError(op *ast.OperationDefinition, err *gqlerror.Error) *gqlerror.Error {
+	message := inWords(err.Message)
 	var steps []string
 	for _, step := range err.Path {
 		if name, ok := step.(ast.PathName); ok {
@@ -61,7 +62,7 @@ func (doc *document) variableError(op *ast.OperationDefinition, err *gqlerror.Er
 		}
 	}
 	if len(steps) < 2 {
-		return fault(social.BadUserInput, "", "%s", err.Message)
+		return fault(social.BadUserInput, "", "%s", message)
 	}
 	steps = steps[1:]
 	field := steps[len(steps)-1]
@@ -72,7 +73,7 @@ func (doc *document) variableError(op *ast.OperationDefinition, err *gqlerror.Er
 	}
 	if !isName(field) {
 		// The client's own key: any text of any length.
-		return fault(social.BadUserInput, "", "$%s: %s", strings.Join(steps[:len(steps)-1], "."), err.Message)
+		return fault(social.BadUserInput, "", "$%s: %s", strings.Join(steps[:len(steps)-1], "."), message)
 	}
-	return fault(social.BadUserInput, field, "$%s: %s", strings.Join(steps, "."), err.Message)
+	return fault(social.BadUserInput, field, "$%s: %s", strings.Join(steps, "."), message)
 }

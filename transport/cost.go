@@ -12,6 +12,12 @@ import (
 const (
 	// maxNodes is how many entries the lists of one operation may hold together.
 	maxNodes = 5000
+	// maxWritten bounds the fields that an answer writes: each as often as the lists around
+	// it have entries. Most resolvers are behind one of them.
+	maxWritten = 50_000
+	// maxText bounds the text of an answer in bytes. A hundred blogs with all there is to
+	// know of them and their authors are 6.4 MB.
+	maxText = 16 << 20
 	// maxIntrospected is the same for __schema and __type, where the list of all types
 	// counts as one entry so that the limit needs not grow with the schema. The query of
 	// GraphiQL counts 109.
@@ -22,9 +28,12 @@ const (
 
 // cost is what was counted of an operation: extensions.cost of its answer.
 type cost struct {
-	// Nodes is how many entries its lists may hold, Fields how many fields it has with
+	// Nodes is how many entries its lists may hold, Values how many fields its answer may
+	// write and Bytes how long their text may be, Fields how many fields it has with
 	// fragments spread out, Depth how deep they nest.
 	Nodes  int `json:"nodes"`
+	Values int `json:"values"`
+	Bytes  int `json:"bytes"`
 	Fields int `json:"fields"`
 	Depth  int `json:"depth"`
 }
@@ -36,27 +45,48 @@ func (doc *document) costOf(op *ast.OperationDefinition, variables map[string]an
 	switch {
 	case s.nodes > maxNodes:
 		return cost{}, tooMany(s.nodes, "entries in its lists", maxNodes)
+	case s.values > maxWritten:
+		return cost{}, tooMany(s.values, "fields in its answer", maxWritten)
+	case s.bytes > maxText:
+		return cost{}, tooMany(s.bytes, "bytes of text in its answer", maxText)
 	case s.introspected > maxIntrospected:
 		return cost{}, tooMany(s.introspected, "entries in lists of introspection", maxIntrospected)
 	}
 	sh := doc.shapes[op]
-	return cost{Nodes: s.nodes, Fields: sh.fields, Depth: max(sh.depth, sh.introspection)}, nil
+	return cost{
+		Nodes: s.nodes, Values: s.values, Bytes: s.bytes,
+		Fields: sh.fields, Depth: max(sh.depth, sh.introspection),
+	}, nil
 }
 
-// size is how many entries the lists below a selection set may hold.
+// size is what a selection set may amount to in an answer: entries in lists, fields
+// written, and bytes of their text and their keys. Introspection has a count of its own.
 type size struct {
-	nodes, introspected int
+	nodes, values, bytes, introspected int
 }
 
 func (s size) and(other size) size {
 	return size{
 		nodes:        min(plenty, s.nodes+other.nodes),
+		values:       min(plenty, s.values+other.values),
+		bytes:        min(plenty, s.bytes+other.bytes),
 		introspected: min(plenty, s.introspected+other.introspected),
 	}
 }
 
-// counter estimates sizes from above: what @skip leaves out counts, and a field asked for
-// twice counts twice. Each fragment is counted once.
+// times is n entries of size s in a list.
+func (s size) times(n int) size {
+	return size{
+		nodes:        min(plenty, n*(1+s.nodes)),
+		values:       min(plenty, n*s.values),
+		bytes:        min(plenty, n*s.bytes),
+		introspected: s.introspected, // only at the root, where nothing repeats
+	}
+}
+
+// counter estimates sizes from above: what @skip leaves out counts, a field asked for
+// twice counts twice, and what a connection has beside its entries counts once for each of
+// them. Each fragment is counted once.
 type counter struct {
 	variables map[string]any
 	counted   map[string]size
@@ -67,9 +97,7 @@ func (c *counter) set(set ast.SelectionSet) size {
 	for _, selection := range set {
 		switch it := selection.(type) {
 		case *ast.Field:
-			if len(it.SelectionSet) > 0 {
-				sum = sum.and(c.field(it))
-			}
+			sum = sum.and(c.field(it))
 		case *ast.InlineFragment:
 			sum = sum.and(c.set(it.SelectionSet))
 		case *ast.FragmentSpread:
@@ -84,27 +112,28 @@ func (c *counter) set(set ast.SelectionSet) size {
 	return sum
 }
 
-// field counts what a field holds: its entries, and below each of them all that is asked
-// for there.
+// field counts a field with all that is asked for below it, and that again for each of its
+// entries. Its key is text that the client may make as long as it likes.
 func (c *counter) field(f *ast.Field) size {
 	inner := c.set(f.SelectionSet)
 	if f.Definition == nil || f.ObjectDefinition == nil {
 		return inner
 	}
 	if strings.HasPrefix(f.ObjectDefinition.Name, "__") {
-		if f.Definition.Type.Elem == nil {
+		if f.Definition.Type.Elem == nil || len(f.SelectionSet) == 0 {
 			return inner
 		}
 		return size{introspected: min(plenty, introspectedEntries(f)*(1+inner.introspected))}
 	}
-	n, isList := c.entries(f)
-	if !isList {
-		return inner
+	self := size{values: 1, bytes: len(f.Alias)}
+	if len(f.SelectionSet) == 0 {
+		self.bytes += leafBytes(f)
+		return self
 	}
-	return size{
-		nodes:        min(plenty, n*(1+inner.nodes)),
-		introspected: inner.introspected,
+	if n, isList := c.entries(f); isList {
+		return self.and(inner.times(n))
 	}
+	return self.and(inner)
 }
 
 func introspectedEntries(f *ast.Field) int {
@@ -116,7 +145,7 @@ func introspectedEntries(f *ast.Field) int {
 
 // entries is how many entries a field asks for: as its first or last says if it pages,
 // or as many as it names if it is a list made from a list. What no resolver grants
-// counts as what one would.
+// counts as what one would, and an empty list as one entry: it is read all the same.
 func (c *counter) entries(f *ast.Field) (n int, isList bool) {
 	for _, arg := range f.Definition.Arguments {
 		switch {
@@ -127,7 +156,7 @@ func (c *counter) entries(f *ast.Field) (n int, isList bool) {
 			}
 		case arg.Type.Elem != nil && f.Definition.Type.Elem != nil:
 			if given, ok := c.argument(f, arg).([]any); ok {
-				return min(len(given), plenty), true
+				return max(1, min(len(given), plenty)), true
 			}
 			return 1, true // a single value stands for a list of it
 		}
@@ -135,7 +164,7 @@ func (c *counter) entries(f *ast.Field) (n int, isList bool) {
 	if isList && !c.given(f, "first") && !c.given(f, "last") {
 		n = social.DefaultPage
 	}
-	return min(n, social.MaxPage), isList
+	return max(1, min(n, social.MaxPage)), isList
 }
 
 func (c *counter) given(f *ast.Field, name string) bool {

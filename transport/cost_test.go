@@ -15,7 +15,7 @@ func TestNodesAreEstimatedFromWhatListsAskFor(t *testing.T) {
 		{`{viewer{id}}`, nil, 0},
 		{`{followFeed{nodes{id}}}`, nil, 20},
 		{`{followFeed(first: 3){nodes{id}}}`, nil, 3},
-		{`{followFeed(first: 0){nodes{id}}}`, nil, 0},
+		{`{followFeed(first: 0){nodes{id}}}`, nil, 1},
 		{`{followFeed(first: null){nodes{id}}}`, nil, 20},
 		{`{followFeed(last: 7, before: "x"){nodes{id}}}`, nil, 7},
 		{`{followFeed(first: 3){nodes{author{followers(first: 5){nodes{id}}}} edges{node{author{blogs(first: 2){nodes{id}}}}}}}`, nil, 3 * (1 + 5 + 2)},
@@ -28,13 +28,15 @@ func TestNodesAreEstimatedFromWhatListsAskFor(t *testing.T) {
 		{`{viewer{followers(first: 2){nodes @skip(if: true){followers(first: 3){totalCount}}}}}`, nil, 2 * (1 + 3)},
 		{`{nodes(ids: ["a", "b", "c"]){id ... on User{followers(first: 2){totalCount}}}}`, nil, 3 * (1 + 2)},
 		{`{nodes(ids: "a"){id}}`, nil, 1},
+		{`{nodes(ids: []){id}}`, nil, 1},
+		{`query($n: Int){viewer{followers(first: $n){nodes{followers(first: $n){totalCount}}}}}`, map[string]any{"n": 0}, 2},
 		{`query($ids: [ID!]!){nodes(ids: $ids){id}}`, map[string]any{"ids": many}, 4990},
 		{`query($id: ID!){nodes(ids: [$id, $id]){id}}`, map[string]any{"id": "a"}, 2},
 		// What no resolver grants, granted as far as one would.
-		{`{viewer{followers(first: -9){totalCount}}}`, nil, 0},
+		{`{viewer{followers(first: -9){totalCount}}}`, nil, 1},
 		{`{viewer{followers(first: 2147483647){totalCount}}}`, nil, 100},
 		{`query($n: Int){viewer{followers(first: $n){nodes{followers(first: 3){totalCount}}}}}`, map[string]any{"n": int64(9223372036854775807)}, 400},
-		{`query($n: Int){viewer{followers(first: $n){totalCount}}}`, map[string]any{"n": int64(-9223372036854775808)}, 0},
+		{`query($n: Int){viewer{followers(first: $n){totalCount}}}`, map[string]any{"n": int64(-9223372036854775808)}, 1},
 	} {
 		a := newEdge(&fake{}).post(t, test.query, test.variables)
 		if a.Extensions.Cost == nil || a.Extensions.Cost.Nodes != test.want {
@@ -71,7 +73,7 @@ func TestPagesOutOfRangeAreForTheResolverToRefuse(t *testing.T) {
 func TestCostIsToldInExecutedAnswersAlone(t *testing.T) {
 	e := newEdge(&fake{})
 	a := e.post(t, `{viewer{...f followers(first: 2){nodes{...f}}}} fragment f on User{id handle}`, nil)
-	if got, want := *a.Extensions.Cost, (cost{Nodes: 2, Fields: 7, Depth: 4}); got != want {
+	if got, want := *a.Extensions.Cost, (cost{Nodes: 2, Values: 10, Bytes: 6 + 106 + 9 + 2*(5+102+106) + 102, Fields: 7, Depth: 4}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if a := e.post(t, `{nothing}`, nil); a.Extensions.Cost != nil || strings.Contains(a.raw, "data") {

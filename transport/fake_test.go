@@ -20,6 +20,10 @@ type fake struct {
 	mu             sync.Mutex
 	handles        []string
 	bio            string
+	// content is that of the blogs that everybody has; none if empty.
+	content string
+	// lists counts the lists below a person that were read.
+	lists atomic.Int32
 }
 
 func (f *fake) Query() graph.QueryResolver                   { return fakeQuery{f} }
@@ -120,6 +124,7 @@ func (u fakeUser) Followers(_ context.Context, _ *social.User, first *int, after
 	if err != nil {
 		return nil, err
 	}
+	u.f.lists.Add(1)
 	c := &graph.UserConnection{PageInfo: &graph.PageInfo{}}
 	for range p.Limit {
 		c.Nodes = append(c.Nodes, u.f.person("fan"))
@@ -131,8 +136,19 @@ func (u fakeUser) Following(ctx context.Context, obj *social.User, first *int, a
 	return u.Followers(ctx, obj, first, after)
 }
 
-func (fakeUser) Blogs(context.Context, *social.User, *int, *string) (*graph.BlogConnection, error) {
-	return &graph.BlogConnection{PageInfo: &graph.PageInfo{}}, nil
+func (u fakeUser) Blogs(_ context.Context, _ *social.User, first *int, after *string) (*graph.BlogConnection, error) {
+	p, err := (social.PageArgs{First: first, After: after}).Page(social.FeedCursor, 7)
+	if err != nil {
+		return nil, err
+	}
+	u.f.lists.Add(1)
+	c := &graph.BlogConnection{PageInfo: &graph.PageInfo{}}
+	if u.f.content != "" {
+		for range p.Limit {
+			c.Nodes = append(c.Nodes, &social.Blog{ID: 9, Content: u.f.content})
+		}
+	}
+	return c, nil
 }
 
 func (fakeUser) ViewerIsFollowing(context.Context, *social.User) (bool, error) { return true, nil }

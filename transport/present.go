@@ -39,8 +39,8 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	if errors.As(err, &placed) {
 		told.Path, told.Locations = placed.Path, placed.Locations
 	}
-	if fc := graphql.GetFieldContext(ctx); fc != nil && len(told.Path) > len(fc.Path()) {
-		told.Path = fc.Path() // what follows are names of arguments, not of the answer
+	if isArgumentError(ctx) {
+		told.Path = graphql.GetPath(ctx) // what follows are names of arguments, not of the answer
 	}
 	return told
 }
@@ -130,5 +130,5 @@ func argumentError(ctx context.Context, err error) *gqlerror.Error {
 			}
 		}
 	}
-	return fault(social.BadUserInput, field, "%s", cause(err).Error())
+	return fault(social.BadUserInput, field, "%s", inWords(cause(err).Error()))
 }

@@ -179,7 +179,7 @@ func TestBodyIsTakenUpToOneMebibyte(t *testing.T) {
 func TestAnswersAreBareJSONOfKnownLength(t *testing.T) {
 	e := newEdge(&fake{bio: "bad \xff byte"})
 	a := e.post(t, `{user(handle: "ada") {handle bio}}`, nil)
-	want := `{"data":{"user":{"handle":"ada","bio":"bad ` + "\uFFFD" + ` byte"}},"extensions":{"cost":{"nodes":0,"fields":3,"depth":2}}}`
+	want := `{"data":{"user":{"handle":"ada","bio":"bad ` + "\uFFFD" + ` byte"}},"extensions":{"cost":{"nodes":0,"values":3,"bytes":2113,"fields":3,"depth":2}}}`
 	if a.raw != want {
 		t.Errorf("got %s\nwant %s", a.raw, want)
 	}

@@ -4,8 +4,8 @@
 //
 // A request passes, in this order: request.go and variables.go (bytes to parameters),
 // document.go (text to a checked document, by limits.go and validate.go), identity.go
-// (who asks), cost.go (what the lists may hold), address.go (from where), the executor,
-// present.go (errors), answer.go (bytes again).
+// (who asks), address.go (from where), cost.go with text.go (how large the answer may be),
+// the executor, present.go and words.go (errors), answer.go (bytes again).
 package transport
 
 import (

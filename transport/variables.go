@@ -2,6 +2,7 @@ package transport
 
 import (
 	"errors"
+	"math"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -95,11 +96,18 @@ func (r *valueReader) object(depth int) (map[string]any, error) {
 	return members, err
 }
 
-// number keeps numbers whole and apart from strings: an int64 where it fits, else a
-// float64. A json.Number would pass for a String, a float64 lose ids.
+// number keeps numbers whole and apart from strings: an int64 where it fits, also for 1.0
+// and 1e2, else a float64. A json.Number would pass for a String, a float64 lose ids.
 func number(text string) (any, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, nil
 	}
-	return strconv.ParseFloat(text, 64)
+	f, err := strconv.ParseFloat(text, 64)
+	if err == nil && f == math.Trunc(f) && math.Abs(f) <= maxExact {
+		return int64(f), nil
+	}
+	return f, err
 }
+
+// maxExact is the largest whole number up to which a float64 stands for no other.
+const maxExact = 1<<53 - 1
