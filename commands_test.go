@@ -57,7 +57,7 @@ func TestTheServerRefusesToStartWithAReason(t *testing.T) {
 		{"a token without a store", "no embedded store", []string{"token", "nobody", "--data", t.TempDir()}},
 		{"MySQL without Redis", "go together", []string{"serve", "--mysql", s.Config.MySQL, "--jwt-secret", testSecret}},
 		{"Redis without MySQL", "go together", []string{"serve", "--data", t.TempDir(), "--redis", redisURL(t)}},
-		{"a Redis that is not there", "Redis", []string{"serve", "--mysql", current.Config.MySQL, "--jwt-secret", testSecret, "--redis", "redis://127.0.0.1:1"}},
+		{"a malformed Redis", "open Redis", []string{"serve", "--mysql", current.Config.MySQL, "--jwt-secret", testSecret, "--redis", "nonsense"}},
 		{"proxies that are no addresses", "--trusted-proxies", []string{"serve", "--data", t.TempDir(), "--trusted-proxies", "nonsense"}},
 		{"a database without a name", "name a database", []string{"serve", "--redis", redisURL(t), "--mysql", "root@tcp(127.0.0.1:1)/", "--jwt-secret", testSecret}},
 		{"no folder", "--data names no folder", []string{"serve", "--data", ""}},

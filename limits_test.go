@@ -151,6 +151,17 @@ func TestASpoofedAddressIsNoWayRoundALimit(t *testing.T) {
 	}
 }
 
+// A server also starts while Redis is away.
+func TestAServerStartsWithoutRedis(t *testing.T) {
+	t.Parallel()
+	s := socialtest.NewMySQL(t)
+	people := callers(t, s, 2)
+	p := startProcess(t, "serve", "--mysql", s.Config.MySQL, "--redis", "redis://127.0.0.1:1", "--jwt-secret", testSecret)
+	if changed, err := people[0].follow(t.Context(), p.url, people[1]); err != nil || !changed {
+		t.Errorf("%t, %v", changed, err)
+	}
+}
+
 // Without Redis each server counts by itself: nothing fails, and nobody is let loose.
 func TestLimitsHoldWithoutRedis(t *testing.T) {
 	t.Parallel()

@@ -174,8 +174,11 @@ func (s *server) limit(ctx context.Context, cfg settings) (l limits, err error) 
 	if cfg.limits.RateLimits == "off" {
 		return l, nil
 	}
-	if s.redis, err = rdb.Open(ctx, rdb.Config{URL: cfg.redis, Log: s.log}); err != nil {
+	if s.redis, err = rdb.Open(rdb.Config{URL: cfg.redis}); err != nil {
 		return l, err
+	}
+	if err := s.redis.Ping(ctx); err != nil {
+		s.log.Warn("Redis does not answer; starting without it", "error", err)
 	}
 	return limits{rdb.NewLimiter(s.redis, cfg.clock, s.log)}, nil
 }

@@ -67,7 +67,7 @@ func TestPoliciesOfOneTakeAreAllOrNothing(t *testing.T) {
 		if n := passes(t, l, 15, who, minute); n != 10 { // nor were those the day refused in the minute
 			t.Errorf("%d passed, want what is left of the minute", n)
 		}
-		if wait := take(t, l, who, minute, day); wait < 24*time.Hour {
+		if wait := take(t, l, who, minute, day); wait < 23*time.Hour {
 			t.Errorf("wait %s, want that of the day", wait)
 		}
 	})
@@ -104,19 +104,19 @@ func TestClockThatStepsBackLosesNoCount(t *testing.T) {
 		if n := passes(t, l, 15, who, minute); n != 15 {
 			t.Fatalf("%d passed", n)
 		}
-		w.clock.Advance(-5 * time.Second) // within the bucket before
+		w.clock.Advance(-5 * time.Second)
 		if n := passes(t, l, 15, who, minute); n != 5 {
 			t.Errorf("%d passed after the step, want 5", n)
 		}
-		if wait := take(t, l, who, minute); wait != 68*time.Second-10*time.Millisecond {
-			t.Errorf("wait %s, want until a twentieth of the next bucket", wait) // 4.99 + 60 + 3
+		if wait := take(t, l, who, minute); wait != time.Minute {
+			t.Errorf("wait %s, want a minute: by then Redis has forgotten", wait)
 		}
 		w.clock.Advance(5*time.Second + time.Minute - 10*time.Millisecond)
 		if n := passes(t, l, 5, who, minute); n != 0 {
-			t.Errorf("%d passed at the next bucket's start", n)
+			t.Errorf("%d passed 10 ms before the minute was over", n)
 		}
 		w.clock.Advance(-72 * time.Hour) // out of all reason: it is told to come back when Redis has forgotten
-		if wait := take(t, l, who, minute); wait != 2*time.Minute {
+		if wait := take(t, l, who, minute); wait != time.Minute {
 			t.Errorf("wait %s", wait)
 		}
 	})
@@ -143,28 +143,6 @@ func TestScriptIsTheFormula(t *testing.T) {
 				}
 			}
 		})
-	})
-}
-
-// Numbers at the bounds of a double are exact too.
-func TestScriptIsTheFormulaForHugeNumbers(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		l := w.limiter(w.a)
-		for _, p := range []rdb.Policy{
-			{What: "x", Max: 1 << 22, Window: (1<<31 - 1) * time.Millisecond}, {What: "y", Max: 3, Window: 365 * 24 * time.Hour},
-			{What: "z", Max: 1<<53 - 1, Window: time.Millisecond},
-		} {
-			oracle, who := rdb.NewLocal(3), someone()
-			length := p.Window.Milliseconds()
-			for i, now := range []int64{length * 700, length*700 + 1, length*701 - 1, length * 701, length*701 + 1, length*702 - 1, length*703 - 1} {
-				for range 4 {
-					got, err := l.Shared(context.Background(), who, now, p)
-					if want := oracle.Take(who, now, p); err != nil || got != want {
-						t.Errorf("%s, step %d: script %d, Go %d, %v", p.What, i, got, want, err)
-					}
-				}
-			}
-		}
 	})
 }
 
@@ -215,7 +193,7 @@ func TestTakeIsOneRoundTripWhateverTheNumberOfPolicies(t *testing.T) {
 	})
 }
 
-func TestWindowsLiveForTwoOfTheirLengths(t *testing.T) {
+func TestWindowsLiveForTheirLength(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		l, who := w.limiter(w.a), someone()
 		short := rdb.Policy{What: "short", Max: 1, Window: 40 * time.Millisecond}
@@ -224,11 +202,11 @@ func TestWindowsLiveForTwoOfTheirLengths(t *testing.T) {
 		for _, p := range []rdb.Policy{minute, day} {
 			key := rdb.Keys(who, p)[0]
 			left, err := w.b.Client().PTTL(t.Context(), key).Result()
-			if err != nil || left > 2*p.Window || left < 2*p.Window-time.Minute {
+			if err != nil || left > p.Window || left < p.Window-time.Minute {
 				t.Errorf("%s lives for %s, %v", key, left, err)
 			}
-			if size, err := w.b.Client().HLen(t.Context(), key).Result(); err != nil || size != 3 {
-				t.Errorf("%s has %d fields, %v", key, size, err)
+			if size, err := w.b.Client().LLen(t.Context(), key).Result(); err != nil || size > 20 {
+				t.Errorf("%s has %d entries, %v", key, size, err)
 			}
 		}
 		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) { //nolint:forbidigo // time passes in Redis

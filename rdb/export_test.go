@@ -10,8 +10,8 @@ import (
 )
 
 // OpenPatient is Open for tests of what a busy machine must not decide.
-func OpenPatient(ctx context.Context, cfg Config) (*Redis, error) {
-	return open(ctx, cfg, time.Minute)
+func OpenPatient(cfg Config) (*Redis, error) {
+	return open(cfg, time.Minute)
 }
 
 // Client is for looking at what there is.

@@ -62,7 +62,7 @@ func urlOf(t testing.TB, variable string) string {
 
 func open(t testing.TB, url string) *rdb.Redis {
 	t.Helper()
-	r, err := rdb.OpenPatient(t.Context(), rdb.Config{URL: url})
+	r, err := rdb.OpenPatient(rdb.Config{URL: url})
 	noError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	return r
@@ -128,7 +128,7 @@ func throughProxy(t testing.TB) (*proxy, *rdb.Redis) {
 	p := &proxy{Listener: l, to: strings.TrimPrefix(url, "redis://")}
 	go p.serve(l)
 	t.Cleanup(p.stop)
-	r, err := rdb.Open(t.Context(), rdb.Config{URL: "redis://" + l.Addr().String()})
+	r, err := rdb.Open(rdb.Config{URL: "redis://" + l.Addr().String()})
 	noError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	return p, r

@@ -11,14 +11,14 @@ import (
 
 // limitKey is the window of one policy for one who.
 //
-//	type      hash: b, c, p (lua/limit.lua)
-//	meaning   how often who did what, in the newest bucket of time and the one before
-//	bound     three numbers; one key for each who and policy of the last two windows
-//	lifetime  two windows after the last that was let through
+//	type      list of times in ms, newest first (lua/limit.lua)
+//	meaning   when who did what, the last times
+//	bound     as many as the policy allows; one key for each who and policy
+//	lifetime  a window after the last that was let through
 //	rebuilt   never: without it, who begins anew
 //
-// The window's length in ms is part of the name, since numbers of buckets mean nothing to
-// a server whose setting is another. All of one who share a slot.
+// The window's length in ms is part of the name, so that a server whose setting is another
+// does not end it sooner. All of one who share a slot.
 func limitKey(p Policy, who string) string {
 	return "limit:{" + tags[partitionOf(who)] + "}:" + p.What + ":" +
 		strconv.FormatInt(p.Window.Milliseconds(), 10) + ":" + shortened(who)

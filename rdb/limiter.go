@@ -9,12 +9,12 @@ import (
 	"kith/social"
 )
 
-// Policy says how often something may be done: Max times in a Window that slides. See
-// window.go for what exactly that promises.
+// Policy says how often something may be done: at most Max times in any interval of a
+// Window's length.
 type Policy struct {
 	// What names the policy, in keys too: a short word without colons.
 	What string
-	// Max is at least 1.
+	// Max is 1 to 1,000: so many times are kept.
 	Max int64
 	// Window is whole milliseconds, at least one.
 	Window time.Duration
@@ -90,10 +90,12 @@ func (l *Limiter) takeShared(ctx context.Context, keys []string, ps []Policy, no
 	return l.redis.run(ctx, limitScript, keys, args...).Int64()
 }
 
-// validate tells faults of the code. The script's numbers are doubles, whole up to 2^53.
+// maxMax bounds the times that are kept of one window.
+const maxMax = 1000
+
+// validate tells faults of the code.
 func (p Policy) validate() error {
-	ms := p.Window.Milliseconds()
-	if p.What == "" || p.Max < 1 || ms < 1 || p.Max > (1<<53-1)/ms {
+	if p.What == "" || p.Max < 1 || p.Max > maxMax || p.Window < time.Millisecond {
 		return fmt.Errorf("policy %q of %d in %s cannot be counted", p.What, p.Max, p.Window)
 	}
 	return nil

@@ -27,7 +27,7 @@ func TestPolicyThatCannotBeCountedIsAFault(t *testing.T) {
 	for _, p := range []rdb.Policy{
 		{}, {What: "x", Window: time.Second}, {What: "x", Max: -1, Window: time.Second}, {What: "x", Max: 1},
 		{What: "x", Max: 1, Window: time.Millisecond - 1}, {What: "x", Max: 1, Window: -time.Hour},
-		{What: "x", Max: 1 << 40, Window: 24 * time.Hour}, {Max: 1, Window: time.Hour},
+		{What: "x", Max: 1001, Window: 24 * time.Hour}, {Max: 1, Window: time.Hour},
 	} {
 		if err := l.Take(t.Context(), "x", p); err == nil || social.HasCode(err, social.RateLimited) {
 			t.Errorf("%+v: %v", p, err)
@@ -37,15 +37,14 @@ func TestPolicyThatCannotBeCountedIsAFault(t *testing.T) {
 
 func TestMessageSaysWhenInWords(t *testing.T) {
 	t.Parallel()
-	// Half a second before the end of a minute, which is the start of no other window.
-	at := func() time.Time { return start.Add(time.Minute - 500*time.Millisecond) }
+	at := func() time.Time { return start }
 	l := rdb.NewLimiter(open(t, ""), at, slog.New(slog.DiscardHandler))
 	for want, p := range map[string]rdb.Policy{
-		"1 second":    {What: "a", Max: 120, Window: time.Minute}, // half a second, and a 120th of a minute
-		"2 seconds":   {What: "b", Max: 119, Window: time.Minute},
-		"61 seconds":  {What: "c", Max: 1, Window: time.Minute},
-		"120 minutes": {What: "d", Max: 1, Window: time.Hour},
-		"48 hours":    {What: "e", Max: 1, Window: 24 * time.Hour},
+		"1 second":    {What: "a", Max: 3, Window: 300 * time.Millisecond},
+		"2 seconds":   {What: "b", Max: 1, Window: 1001 * time.Millisecond},
+		"120 seconds": {What: "c", Max: 1, Window: 2 * time.Minute},
+		"60 minutes":  {What: "d", Max: 1, Window: time.Hour},
+		"24 hours":    {What: "e", Max: 1, Window: 24 * time.Hour},
 	} {
 		var e *social.Error
 		passes(t, l, int(p.Max), "who", p)

@@ -31,16 +31,14 @@ func (l *local) take(keys []string, ps []Policy, nowMS int64) (waitMS int64) {
 	found := make([]window, len(keys))
 	for i, key := range keys {
 		lengthMS := ps[i].Window.Milliseconds()
-		w, _ := l.windows.Get(key)
-		found[i] = w.at(nowMS, lengthMS)
+		found[i], _ = l.windows.Get(key)
 		waitMS = max(waitMS, found[i].wait(nowMS, ps[i].Max, lengthMS))
 	}
 	if waitMS > 0 {
 		return waitMS
 	}
 	for i, key := range keys {
-		found[i].current++
-		l.windows.Add(key, found[i])
+		l.windows.Add(key, found[i].with(nowMS, ps[i].Max))
 	}
 	return 0
 }

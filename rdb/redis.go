@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -25,8 +24,6 @@ type Config struct {
 	// TLS, or addresses of a cluster: user:password@host:port,host:port,... where the part
 	// before the @ may be absent. Empty: a Redis in this process, for this server alone.
 	URL string
-	// Log; nil: nowhere.
-	Log *slog.Logger
 }
 
 // Redis is the connection. Safe for parallel use.
@@ -42,47 +39,36 @@ const (
 	// the pool, to connect, to write, to read. A Redis in process cannot be cut off: what
 	// is late there is a busy machine, and worth waiting for.
 	patience, embeddedPatience = 500 * time.Millisecond, 5 * time.Second
-	// openPatience is how long Open may take.
-	openPatience = 3 * time.Second
+	// pingPatience is how long Ping may take.
+	pingPatience = 3 * time.Second
 )
 
-// Open connects and asks for an answer, within 3 s.
-func Open(ctx context.Context, cfg Config) (*Redis, error) { return open(ctx, cfg, patience) }
+// Open prepares the connections, and starts the Redis in process. Whether another answers
+// is for [Redis.Ping] to tell: without Redis everything works, only worse.
+func Open(cfg Config) (*Redis, error) { return open(cfg, patience) }
 
-func open(ctx context.Context, cfg Config, patience time.Duration) (*Redis, error) {
+func open(cfg Config, patience time.Duration) (*Redis, error) {
 	logging.Disable() // the driver writes to standard error; what matters comes back as errors
 	r := &Redis{patience: patience}
-	opts, kind, err := r.options(cfg.URL)
+	opts, err := r.options(cfg.URL)
 	if err != nil {
 		return nil, fmt.Errorf("open Redis: %w", err)
 	}
 	bounded(opts, r.patience)
 	r.client = redis.NewUniversalClient(opts)
 	r.client.AddHook(counter{&r.commands})
-	ctx, cancel := context.WithTimeout(ctx, openPatience)
-	defer cancel()
-	if err := r.client.Ping(ctx).Err(); err != nil {
-		_ = r.Close()
-		return nil, fmt.Errorf("open Redis (%s) at %s: %w", kind, strings.Join(opts.Addrs, ","), err)
-	}
-	if cfg.Log != nil {
-		cfg.Log.Info("Redis is open", slog.String("kind", kind))
-	}
 	return r, nil
 }
 
 // options reads the URL and starts what it asks for.
-func (r *Redis) options(address string) (opts *redis.UniversalOptions, kind string, err error) {
+func (r *Redis) options(address string) (*redis.UniversalOptions, error) {
 	switch {
 	case address == "":
-		opts, err = r.embed()
-		return opts, "embedded", err
+		return r.embed()
 	case strings.Contains(address, "://"):
-		opts, err = single(address)
-		return opts, "single", err
+		return single(address)
 	default:
-		opts, err = cluster(address)
-		return opts, "cluster", err
+		return cluster(address)
 	}
 }
 
@@ -151,8 +137,10 @@ func (r *Redis) Close() error {
 	return err
 }
 
-// Ping asks Redis whether it is there; UNAVAILABLE when not.
+// Ping asks Redis whether it is there, for at most 3 s; UNAVAILABLE when not.
 func (r *Redis) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingPatience)
+	defer cancel()
 	if err := r.client.Ping(ctx).Err(); err != nil {
 		return &social.Error{Code: social.Unavailable, Message: "the cache cannot answer now; try again", Cause: err}
 	}

@@ -1,52 +1,36 @@
 package rdb
 
-// window counts what one policy let through, in two buckets of the window's length L that
-// begin at multiples of L: used = previous × (1 − elapsed/L) + current, the previous
-// bucket taken as spread evenly. One more is let through if used + 1 <= most. So:
+// window holds when the last were let through, in ms, newest first, and no more of them
+// than its policy allows. One more has room when the last of so many is a window's length
+// ago. So no interval of that length ever holds more than Max, and the wait that is told
+// is exact. Two weighted buckets would take less memory, and let nearly twice as many
+// through: of 60 a minute, 119 in the worst one.
 //
-//   - No bucket ever holds more than most.
-//   - Whoever did nothing for two lengths gets most at once, and no more.
-//   - An interval of length L, anywhere, holds at most 2·most − 1: that many where most
-//     came at the very end of a bucket and others as fast as their weight fell. Most at a
-//     time x into a bucket and then as fast as it goes are below most × (1 + x/L).
-//   - n buckets in a row hold at most n × most.
-//
-// used never grows while nothing is let through, also from bucket to bucket; so there is
-// a first moment at which the next one passes, and it passes from then on.
-//
-// lua/limit.lua is the same step for step. All numbers are whole, so both are exact.
-type window struct {
-	bucket   int64 // the number of the newest bucket: time / length
-	current  int64 // counted in it
-	previous int64 // counted in the one before
-}
+// lua/limit.lua is the same step for step.
+type window []int64
 
-// at is the window at a time. A clock that stepped back, or is behind that of another
-// server, changes nothing.
-func (w window) at(nowMS, lengthMS int64) window {
-	switch bucket := nowMS / lengthMS; {
-	case bucket == w.bucket+1:
-		return window{bucket: bucket, previous: w.current}
-	case bucket > w.bucket:
-		return window{bucket: bucket}
+// at is the time that one more would get: a clock that stepped back, or is behind that of
+// another server, is taken as that of the newest.
+func (w window) at(nowMS int64) int64 {
+	if len(w) > 0 {
+		return max(nowMS, w[0])
 	}
-	return w
+	return nowMS
 }
 
-// wait is how many milliseconds after now a window, as of now, lets one more through; 0:
-// at once. A now before the newest bucket is taken as its start, and the wait is never
-// more than two lengths: by then Redis has forgotten the window.
+// wait is how many milliseconds after now it lets one more through; 0: at once. It is
+// never more than a length: by then Redis has forgotten the window, whatever the clocks.
 func (w window) wait(nowMS, most, lengthMS int64) int64 {
-	elapsed := max(nowMS-w.bucket*lengthMS, 0)
-	room := (most - 1 - w.current) * lengthMS
-	if w.previous*(lengthMS-elapsed) <= room {
+	if int64(len(w)) < most {
 		return 0
 	}
-	var free int64
-	if room >= 0 { // within this bucket, as the weight of the previous one falls
-		free = (w.bucket+1)*lengthMS - room/w.previous
-	} else { // within the next one, whose previous this one is
-		free = (w.bucket+2)*lengthMS - (most-1)*lengthMS/w.current
+	if oldest := w[most-1]; w.at(nowMS)-oldest < lengthMS {
+		return min(oldest+lengthMS-nowMS, lengthMS)
 	}
-	return min(free-nowMS, 2*lengthMS)
+	return 0
+}
+
+// with is the window with one more.
+func (w window) with(nowMS, most int64) window {
+	return append(window{w.at(nowMS)}, w[:min(int64(len(w)), most-1)]...)
 }

@@ -1,40 +1,29 @@
 -- limit lets one more through if every window has room for it; else it counts nothing.
--- A window is two buckets of its own length: used = previous * (1 - elapsed / length) +
--- current. window.go says what that promises, and is the same step for step.
+-- A window keeps the times of the last that it let through, as many as it allows: it has
+-- room when the oldest of them is a window's length ago. So no interval of that length
+-- ever holds more. window.go is the same step for step.
 --
--- KEYS     one hash for each window, all of one slot: b, the number of its newest bucket
---          (time / length); c, counted in it; p, counted in the one before
+-- KEYS     one list for each window, all of one slot: times in ms, newest first
 -- ARGV     now (ms since 1970); then for each key: the most (at least 1) and the window's
---          length (ms). Most * length stays below 2^53, so that all numbers are whole.
+--          length (ms)
 -- Returns  0 if let through, and counted; else ms until it would be, at least 1
--- Cost     for each key one HMGET, and if let through one HSET and one PEXPIRE
-local now, wait, found = tonumber(ARGV[1]), 0, {}
+-- Cost     for each key two LINDEX, and if let through LPUSH, LTRIM and PEXPIRE; a list
+--          has at most as many entries as the window allows
+local now, wait, at = tonumber(ARGV[1]), 0, {}
 for i, key in ipairs(KEYS) do
   local most, length = tonumber(ARGV[2 * i]), tonumber(ARGV[2 * i + 1])
-  local h = redis.call('HMGET', key, 'b', 'c', 'p')
-  local b, c, p = tonumber(h[1] or 0), tonumber(h[2] or 0), tonumber(h[3] or 0)
-  local bucket = math.floor(now / length)
-  if bucket > b then
-    if bucket == b + 1 then p = c else p = 0 end
-    b, c = bucket, 0
+  -- A clock that stepped back, or is behind another server's: not before the newest.
+  at[i] = math.max(now, tonumber(redis.call('LINDEX', key, 0) or now))
+  local oldest = tonumber(redis.call('LINDEX', key, most - 1) or at[i] - length)
+  if at[i] - oldest < length then
+    wait = math.max(wait, math.min(oldest + length - now, length)) -- by then Redis has forgotten
   end
-  local elapsed = math.max(now - b * length, 0) -- a clock that stepped back: the bucket's start
-  local room = (most - 1 - c) * length
-  if p * (length - elapsed) > room then
-    local free
-    if room >= 0 then
-      free = (b + 1) * length - math.floor(room / p)
-    else
-      free = (b + 2) * length - math.floor((most - 1) * length / c)
-    end
-    wait = math.max(wait, math.min(free - now, 2 * length))
-  end
-  found[i] = {b, c + 1, p, 2 * length}
 end
 if wait > 0 then return wait end
 
 for i, key in ipairs(KEYS) do
-  redis.call('HSET', key, 'b', found[i][1], 'c', found[i][2], 'p', found[i][3])
-  redis.call('PEXPIRE', key, found[i][4])
+  redis.call('LPUSH', key, at[i])
+  redis.call('LTRIM', key, 0, tonumber(ARGV[2 * i]) - 1)
+  redis.call('PEXPIRE', key, tonumber(ARGV[2 * i + 1]))
 end
 return 0
