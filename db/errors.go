@@ -58,6 +58,12 @@ func classify(err error) fault {
 	return other
 }
 
+// isDeadlock tells a transaction that lost in a deadlock.
+func isDeadlock(err error) bool {
+	var my *mysql.MySQLError
+	return errors.As(err, &my) && my.Number == 1213
+}
+
 func classifyMySQL(number uint16) fault {
 	switch number {
 	case 1062: // duplicate entry

@@ -41,6 +41,7 @@ func TestDeadlockIsRunAgain(t *testing.T) {
 		noError(t, <-ended)
 		noError(t, <-ended)
 		equal(t, "runs", runs.Load(), 3)
+		equal(t, "deadlocks", s.DB.Deadlocks(), 1)
 		equal(t, "counted", s.Int(t, "SELECT followers FROM user_count WHERE user_id = 1"), 2)
 	})
 }

@@ -26,7 +26,7 @@ type DB struct {
 	queries
 	read, write *sqlx.DB
 	statements  atomic.Int64
-	retries     atomic.Int64
+	deadlocks   atomic.Int64
 	lanes       int
 	// migrating opens connections without time-outs; nil: the writing ones have none.
 	migrating func() (*sql.DB, error)
@@ -69,9 +69,9 @@ func (d *DB) Ping(ctx context.Context) error {
 // Statements is how many statements were sent since Open, begin and commit left out.
 func (d *DB) Statements() int64 { return d.statements.Load() }
 
-// Retries is how many transactions were run again since Open: after a deadlock, a lock
-// wait that took too long, or a broken connection.
-func (d *DB) Retries() int64 { return d.retries.Load() }
+// Deadlocks is how many transactions lost in a deadlock since Open. The one order of locks
+// leaves none: a rising number tells that a transaction breaks it.
+func (d *DB) Deadlocks() int64 { return d.deadlocks.Load() }
 
 // NowMS is the store's own clock, in milliseconds since 1970.
 func (q *queries) NowMS(ctx context.Context) (int64, error) {

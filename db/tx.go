@@ -35,7 +35,9 @@ func (d *DB) Transact(ctx context.Context, do func(*Tx) error) error {
 		if !retryable(err) || try == maxTries {
 			return public(err)
 		}
-		d.retries.Add(1)
+		if isDeadlock(err) {
+			d.deadlocks.Add(1)
+		}
 		// Jitter, or the losers meet again; it grows with the crowd.
 		pause := rand.N(time.Duration(1<<min(try, 6)) * time.Millisecond)
 		select {
