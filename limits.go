@@ -32,8 +32,8 @@ func (l limits) publish(ctx context.Context, author social.ID) error {
 	return l.limiter.Take(ctx, author.String(), publishLimit)
 }
 
-// signIn counts for the address first, so that one address cannot lock others out of a
-// handle faster than its own limit.
+// signIn counts for the address first: once that is refused, its calls no longer use up
+// what the handle has.
 func (l limits) signIn(ctx context.Context, handle string) error {
 	if err := l.ofAddress(ctx, signInLimitOfAddress); err != nil {
 		return err

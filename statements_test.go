@@ -183,10 +183,10 @@ func readAllCounting(t *testing.T, w *world, reader person, want []social.ID, fi
 
 // P8: lists within the people of a list are read together, so a request's statements
 // depend on its shape, not on how many people the list has. Batches gather for a
-// millisecond, which a busy machine stretches: hence a bound, and not the dozen that it is
-// mostly; read one by one it would be over 400.
+// millisecond, which a busy machine stretches: hence a bound, and not the 8 to 16 that were
+// seen, also with three times as much work as cores; one by one it would be over 400.
 func TestListsWithinAListShareStatements(t *testing.T) {
-	const people, bound = 60, 100
+	const people, bound = 60, 24
 	eachWorld(t, func(t *testing.T, w *world) {
 		reader := w.person(t)
 		w.Clock.Advance(time.Second)

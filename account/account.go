@@ -26,7 +26,6 @@ type Config struct {
 type Accounts struct {
 	db     *db.DB
 	ids    *social.Snowflake
-	clock  social.Clock
 	tokens tokens
 	hashes *hasher
 	cfg    Config
@@ -43,7 +42,7 @@ func New(d *db.DB, ids *social.Snowflake, clock social.Clock, cfg Config) (*Acco
 	if err != nil {
 		return nil, err
 	}
-	return &Accounts{db: d, ids: ids, clock: clock, tokens: t, hashes: h, cfg: cfg}, nil
+	return &Accounts{db: d, ids: ids, tokens: t, hashes: h, cfg: cfg}, nil
 }
 
 // Session is a person who has just signed in.
