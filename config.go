@@ -22,6 +22,7 @@ type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Run the server on embedded stores with sample people and blogs, signed in as one of them."`
 	Migrate migrateCommand `cmd:"" help:"Bring the schema of the store up to this binary's, and end."`
 	Token   tokenCommand   `cmd:"" help:"Print a token that signs in as a person."`
+	Events  eventsCommand  `cmd:"" help:"Look at those who consume events, and at what they could not take."`
 }
 
 // storeFlags say where the truth is.
@@ -47,11 +48,35 @@ type limitFlags struct {
 	TrustedProxies string `name:"trusted-proxies" env:"KITH_TRUSTED_PROXIES" placeholder:"NETWORKS" help:"Addresses and networks, separated by commas, whose X-Forwarded-For is believed."`
 }
 
+// cacheFlags say how much is kept ready.
+type cacheFlags struct {
+	InboxSize int `name:"inbox-size" env:"KITH_INBOX_SIZE" default:"500" placeholder:"N" help:"How many blogs of a feed are kept in Redis; older ones are read from SQL (${default})."`
+}
+
+// Validate is asked by the parser.
+func (f cacheFlags) Validate() error {
+	if f.InboxSize < 1 || f.InboxSize > maxInbox {
+		return fmt.Errorf("--inbox-size is 1 to %d", maxInbox)
+	}
+	return nil
+}
+
+// maxInbox bounds what one script may have to walk through.
+const maxInbox = 5000
+
+// The roles of a process.
+const (
+	apiRole    = "api"
+	workerRole = "worker"
+)
+
 type serveCommand struct {
 	storeFlags
 	secretFlags
 	webFlags
 	limitFlags
+	cacheFlags
+	Role    []string `name:"role" env:"KITH_ROLE" enum:"api,worker" default:"api,worker" placeholder:"ROLES" help:"What this process does: api serves requests, worker the slow work behind them; both by default. One of each at least has to run (${default})."`
 	Redis   string `name:"redis" env:"KITH_REDIS" placeholder:"URL" help:"Redis: redis://host:port, or the addresses of a cluster, separated by commas. Needed with --mysql, and only with it."`
 	Migrate string `name:"migrate" env:"KITH_MIGRATE" enum:"on,off" default:"on" help:"on or off: whether the schema is brought up at start (${default})."`
 }
@@ -63,7 +88,7 @@ func (c *serveCommand) Run(ctx context.Context, log *slog.Logger, out io.Writer)
 	}
 	s, err := newServer(ctx, log, settings{
 		store: c.storeFlags, redis: c.Redis, secret: c.JWTSecret, migrate: c.Migrate == "on",
-		introspection: c.Introspection == "on", limits: c.limitFlags,
+		introspection: c.Introspection == "on", limits: c.limitFlags, roles: c.Role, inboxSize: c.InboxSize,
 	})
 	if err != nil {
 		return err

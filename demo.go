@@ -23,7 +23,7 @@ func newDemo(ctx context.Context, log *slog.Logger, c *demoCommand) (*server, er
 	}
 	s, err := newServer(ctx, log, settings{
 		store: storeFlags{Data: c.Data}, migrate: true, introspection: c.Introspection == "on",
-		limits: c.limitFlags, visitor: ops.DemoHandle,
+		limits: c.limitFlags, roles: []string{apiRole, workerRole}, visitor: ops.DemoHandle,
 	})
 	if social.HasCode(err, social.NotFound) {
 		return nil, fmt.Errorf("%s holds other people than the demo's: name another folder by --data", c.Data)

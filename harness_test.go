@@ -57,7 +57,7 @@ func wired(t testing.TB, s *socialtest.Store, node int, set func(*settings)) *se
 	t.Helper()
 	cfg := settings{
 		store: storeFlags{MySQL: s.Config.MySQL}, secret: testSecret, migrate: false, introspection: true,
-		clock: s.Clock.Now, node: socialtest.Node(node), cheapHashes: true,
+		clock: s.Clock.Now, node: socialtest.Node(node), cheapHashes: true, roles: []string{apiRole, workerRole},
 	}
 	if !s.IsMySQL() {
 		cfg.store.Data = filepath.Dir(s.Config.SQLite)

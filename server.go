@@ -16,6 +16,7 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"kith/account"
+	"kith/cache"
 	"kith/db"
 	"kith/events"
 	"kith/feed"
@@ -53,10 +55,12 @@ const (
 	maxHeader  = 32 << 10
 )
 
-// settings is what a server is made of. The zero values of the last four are production's.
+// settings is what a server is made of. The zero values of the last five are production's.
 type settings struct {
 	store         storeFlags
 	redis         string // empty: embedded
+	roles         []string
+	inboxSize     int
 	limits        limitFlags
 	secret        string
 	migrate       bool
@@ -64,6 +68,7 @@ type settings struct {
 
 	clock       social.Clock
 	node        social.NodeFunc // instead of a lease
+	cache       cache.Config
 	cheapHashes bool
 	visitor     string // the handle of whom the page is signed in as; empty for nobody
 }
@@ -73,6 +78,8 @@ type server struct {
 	log      *slog.Logger
 	store    *store
 	redis    *rdb.Redis
+	caches   *cache.Caches
+	bell     *events.Bell
 	proxies  []netip.Prefix
 	accounts *account.Accounts
 	graph    *follow.Graph
@@ -133,10 +140,17 @@ func (s *server) wire(ctx context.Context, cfg settings, secret string) error {
 		cfg.node = lease.Node
 		s.workers = append(s.workers, lease.Run)
 	}
-	if err := s.verbs(ctx, cfg, secret); err != nil {
+	if err := s.openRedis(ctx, cfg); err != nil {
 		return err
 	}
-	s.workers = append(s.workers, events.NewTrimmer(d, s.log).Run)
+	if err := s.verbs(cfg, secret); err != nil {
+		return err
+	}
+	s.work(cfg.roles)
+	if !slices.Contains(cfg.roles, apiRole) {
+		s.handler = transport.Health(s.ready)
+		return nil
+	}
 	var page http.Handler
 	if cfg.introspection { // GraphiQL is nothing without the schema
 		var err error
@@ -149,38 +163,58 @@ func (s *server) wire(ctx context.Context, cfg settings, secret string) error {
 }
 
 // verbs makes what people can do, with the limits of it.
-func (s *server) verbs(ctx context.Context, cfg settings, secret string) error {
-	limits, err := s.limit(ctx, cfg)
-	if err != nil {
-		return err
+func (s *server) verbs(cfg settings, secret string) (err error) {
+	if s.proxies, err = transport.ParsePrefixes(cfg.limits.TrustedProxies); err != nil {
+		return fmt.Errorf("--trusted-proxies: %w", err)
+	}
+	var l limits
+	if cfg.limits.RateLimits != "off" {
+		l.limiter = rdb.NewLimiter(s.redis, cfg.clock, s.log)
 	}
 	d, ids := s.store.db, social.NewSnowflake(cfg.clock, cfg.node)
 	s.accounts, err = account.New(d, ids, cfg.clock, account.Config{
-		Secret: secret, CheapHashes: cfg.cheapHashes, SignUpLimit: limits.signUp, SignInLimit: limits.signIn,
+		Secret: secret, CheapHashes: cfg.cheapHashes, SignUpLimit: l.signUp, SignInLimit: l.signIn,
+		Wrote: func(ctx context.Context, who social.ID) error { return s.caches.Settle(ctx, rdb.MarkWrote(who)) },
 	})
 	if err != nil {
 		return err
 	}
-	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: limits.follow})
-	s.feed = feed.New(d, ids, cfg.clock, feed.Config{Limit: limits.publish})
+	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Limit: l.publish})
+	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: l.follow, Moved: s.feed.Moved})
 	return nil
 }
 
-// limit opens Redis and gives the limits that live there.
-func (s *server) limit(ctx context.Context, cfg settings) (l limits, err error) {
-	if s.proxies, err = transport.ParsePrefixes(cfg.limits.TrustedProxies); err != nil {
-		return l, fmt.Errorf("--trusted-proxies: %w", err)
-	}
-	if cfg.limits.RateLimits == "off" {
-		return l, nil
-	}
+// openRedis opens Redis, with the caches and the bell that go over it.
+func (s *server) openRedis(ctx context.Context, cfg settings) (err error) {
 	if s.redis, err = rdb.Open(rdb.Config{URL: cfg.redis}); err != nil {
-		return l, err
+		return err
 	}
 	if err := s.redis.Ping(ctx); err != nil {
 		s.log.Warn("Redis does not answer; starting without it", "error", err)
 	}
-	return limits{rdb.NewLimiter(s.redis, cfg.clock, s.log)}, nil
+	s.caches = cache.New(s.store.db, s.redis, s.log, cfg.cache)
+	s.bell = events.NewBell(s.redis)
+	s.store.db.OnEvents(s.bell.Ring)
+	return nil
+}
+
+// work gathers what runs beside the requests. What a worker does may run on any number of
+// servers; those that serve requests know the state of the caches and hear of changes.
+func (s *server) work(roles []string) {
+	d := s.store.db
+	s.workers = append(s.workers, s.caches.State.Run, s.bell.Run)
+	if slices.Contains(roles, apiRole) {
+		heard := func(evs []events.Event) {
+			for _, e := range evs {
+				s.caches.Heard(e.Body)
+			}
+		}
+		s.workers = append(s.workers, events.NewTail(d, s.bell, s.log, heard, s.caches.Clear).Run)
+	}
+	if slices.Contains(roles, workerRole) {
+		s.workers = append(s.workers, cache.NewGuard(s.caches.State).Run,
+			events.NewConsumer(d, s.bell, s.log, "feed", s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run)
+	}
 }
 
 // prepare brings the schema up, or checks that it is.
@@ -194,7 +228,7 @@ func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 
 // edge wires GraphQL over the verbs, and HTTP over that.
 func (s *server) edge(page http.Handler, introspection bool) http.Handler {
-	from := loaders.Sources{DB: s.store.db, Graph: s.graph, Feed: s.feed}
+	from := loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed}
 	schema := graph.NewExecutableSchema(graph.Config{
 		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed},
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
@@ -257,9 +291,7 @@ func (s *server) run(ctx context.Context, address string, out io.Writer) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	g, working := errgroup.WithContext(working)
-	for _, w := range s.workers {
-		g.Go(func() error { return w(working) })
-	}
+	g.Go(func() error { return s.labour(working) })
 	g.Go(func() error {
 		if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)
@@ -274,6 +306,15 @@ func (s *server) run(ctx context.Context, address string, out io.Writer) error {
 		}
 		return s.drain(h)
 	})
+	return g.Wait()
+}
+
+// labour runs the workers until ctx ends, or one fails.
+func (s *server) labour(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, w := range s.workers {
+		g.Go(func() error { return w(ctx) })
+	}
 	return g.Wait()
 }
 

@@ -20,6 +20,8 @@ type Config struct {
 	// the handle; nil lets all through.
 	SignUpLimit func(ctx context.Context) error
 	SignInLimit func(ctx context.Context, handle string) error
+	// Wrote says, before the answer, that a person changed something; nil says nothing.
+	Wrote func(ctx context.Context, who social.ID) error
 }
 
 // Accounts signs people up and in. Safe for parallel use.

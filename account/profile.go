@@ -55,7 +55,7 @@ func (a *Accounts) UpdateProfile(ctx context.Context, viewer social.ID, p Profil
 	if p == (ProfilePatch{}) {
 		return nil
 	}
-	return a.db.Transact(ctx, func(tx *db.Tx) error {
+	err := a.db.Transact(ctx, func(tx *db.Tx) error {
 		u, err := tx.LockUser(ctx, viewer)
 		if social.HasCode(err, social.NotFound) {
 			return social.Errorf(social.Unauthenticated, "this account does not exist any more")
@@ -69,4 +69,8 @@ func (a *Accounts) UpdateProfile(ctx context.Context, viewer social.ID, p Profil
 		}
 		return a.changed(ctx, tx, u)
 	})
+	if err != nil || a.cfg.Wrote == nil {
+		return err
+	}
+	return a.cfg.Wrote(ctx, viewer)
 }

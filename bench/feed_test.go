@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/cache"
 	"kith/feed"
 	"kith/social"
 	"kith/socialtest"
@@ -21,7 +22,8 @@ func BenchmarkFeedPage(b *testing.B) {
 	s := socialtest.NewMySQL(b)
 	ids := populate(b, s)
 	publish(b, s, ids)
-	f := feed.New(s.OpenServer(b), s.IDs, s.Clock.Now, feed.Config{})
+	d := s.OpenServer(b)
+	f := feed.New(d, cache.None(d), s.IDs, s.Clock.Now, feed.Config{})
 	middle := social.FirstIDAt(s.Clock.NowMS() - 100*24*3600*1000)
 	for i, followed := range []int{10, 1000, 5000} {
 		reader := ids[i]

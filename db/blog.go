@@ -127,27 +127,35 @@ type IDRange struct {
 	Above, Below social.ID
 }
 
-// BlogIDsIn reads ids of published blogs by these authors within the range, in no order,
-// and at most limit of them: an answer of limit ids may lack any. Reads the index
-// blog_author, once for each author.
-func (q *queries) BlogIDsIn(ctx context.Context, authors []social.ID, r IDRange, limit int) ([]social.ID, error) {
-	var ids []social.ID
-	err := q.all(ctx, "read blogs of a range", &ids, q.eachChunk(authors, r, "")+` LIMIT ?`, limit)
-	return ids, err
+// BlogRefsIn reads published blogs of these authors within the range, in no order, and at
+// most limit of them: an answer of limit may lack any. Reads the index blog_author, once
+// for each author.
+func (q *queries) BlogRefsIn(ctx context.Context, authors []social.ID, r IDRange, limit int) ([]social.BlogRef, error) {
+	return q.refs(ctx, "read blogs of a range", q.eachChunk(authors, r, "")+` LIMIT ?`, limit)
 }
 
-// BlogIDsNearest reads ids of published blogs by these authors within the range: the limit
+// BlogRefsNearest reads published blogs of these authors within the range: the limit
 // newest, newest first, or with oldest the limit oldest, oldest first. Reads the index
 // blog_author over the whole range.
-func (q *queries) BlogIDsNearest(ctx context.Context, authors []social.ID, r IDRange, oldest bool, limit int) ([]social.ID, error) {
+func (q *queries) BlogRefsNearest(ctx context.Context, authors []social.ID, r IDRange, oldest bool, limit int) ([]social.BlogRef, error) {
 	order := fmt.Sprintf(" ORDER BY id DESC LIMIT %d", limit)
 	if oldest {
 		order = fmt.Sprintf(" ORDER BY id LIMIT %d", limit)
 	}
-	var ids []social.ID
-	err := q.all(ctx, "read nearest blogs", &ids,
-		`SELECT id FROM (`+q.eachChunk(authors, r, order)+`) AS nearest`+order)
-	return ids, err
+	return q.refs(ctx, "read nearest blogs", `SELECT id, author_id FROM (`+q.eachChunk(authors, r, order)+`) AS nearest`+order)
+}
+
+func (q *queries) refs(ctx context.Context, doing, query string, args ...any) ([]social.BlogRef, error) {
+	var rows []struct {
+		ID       social.ID `db:"id"`
+		AuthorID social.ID `db:"author_id"`
+	}
+	err := q.all(ctx, doing, &rows, query, args...)
+	refs := make([]social.BlogRef, len(rows))
+	for i, r := range rows {
+		refs[i] = social.BlogRef(r)
+	}
+	return refs, err
 }
 
 // eachChunk selects blogs of the range, for every 900 authors apart.
@@ -158,8 +166,38 @@ func (q *queries) eachChunk(authors []social.ID, r IDRange, each string) string 
 	var parts []string
 	for chunk := range slices.Chunk(authors, MaxIn) {
 		parts = append(parts, fmt.Sprintf(
-			`SELECT id FROM (SELECT id FROM blog %s WHERE author_id IN (%s) AND status = %d AND id > %d AND id < %d%s) AS chunk`,
+			`SELECT id, author_id FROM (SELECT id, author_id FROM blog %s WHERE author_id IN (%s) AND status = %d AND id > %d AND id < %d%s) AS chunk`,
 			q.dialect.index("blog_author"), list(chunk), blogPublished, r.Above, r.Below, each))
 	}
 	return strings.Join(parts, " UNION ALL ")
+}
+
+// AuthorFrom names an author, and the lowest of their blogs that is asked for.
+type AuthorFrom struct {
+	AuthorID, From social.ID
+}
+
+// newestPiece is how many authors share a statement of NewestBlogs.
+const newestPiece = 50
+
+// NewestBlogs reads, for each author, the published blogs at and above an id, the limit
+// newest of them, newest first. Each author once. Reads the index blog_author.
+func (q *queries) NewestBlogs(ctx context.Context, authors []AuthorFrom, limit int) (map[social.ID][]social.BlogRef, error) {
+	found := map[social.ID][]social.BlogRef{}
+	for chunk := range slices.Chunk(authors, newestPiece) {
+		parts := make([]string, len(chunk))
+		for i, a := range chunk {
+			parts[i] = fmt.Sprintf(`SELECT * FROM (SELECT id, author_id FROM blog %s WHERE author_id = %d AND status = %d AND id >= %d
+				ORDER BY id DESC LIMIT %d) AS part`, q.dialect.index("blog_author"), a.AuthorID, blogPublished, a.From, limit)
+		}
+		refs, err := q.refs(ctx, "read newest blogs of authors", strings.Join(parts, " UNION ALL "))
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(refs, func(a, b social.BlogRef) int { return cmp.Compare(b.ID, a.ID) }) // a union has no order
+		for _, r := range refs {
+			found[r.AuthorID] = append(found[r.AuthorID], r)
+		}
+	}
+	return found, nil
 }

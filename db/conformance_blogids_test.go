@@ -29,13 +29,13 @@ func TestBoundsOfARangeAreExcluded(t *testing.T) {
 			{db.IDRange{Above: 12, Below: 12}, nil},
 			{everything, seq(10, 15)},
 		} {
-			in, err := s.DB.BlogIDsIn(t.Context(), []social.ID{1}, c.r, 100)
+			in, err := s.DB.BlogRefsIn(t.Context(), []social.ID{1}, c.r, 100)
 			noError(t, err)
-			equal(t, fmt.Sprintf("in %v", c.r), sorted(in), c.want)
+			equal(t, fmt.Sprintf("in %v", c.r), sorted(refIDs(in)), c.want)
 			for _, oldest := range []bool{true, false} {
-				near, err := s.DB.BlogIDsNearest(t.Context(), []social.ID{1}, c.r, oldest, 100)
+				near, err := s.DB.BlogRefsNearest(t.Context(), []social.ID{1}, c.r, oldest, 100)
 				noError(t, err)
-				equal(t, fmt.Sprintf("nearest in %v", c.r), sorted(near), c.want)
+				equal(t, fmt.Sprintf("nearest in %v", c.r), sorted(refIDs(near)), c.want)
 			}
 		}
 	})
@@ -58,9 +58,9 @@ func TestNearestAreTheNewestOrTheOldest(t *testing.T) {
 			{true, 9, []social.ID{10, 20, 30, 40, 50}},
 			{true, 0, nil},
 		} {
-			got, err := s.DB.BlogIDsNearest(t.Context(), []social.ID{1, 2}, everything, c.oldest, c.limit)
+			got, err := s.DB.BlogRefsNearest(t.Context(), []social.ID{1, 2}, everything, c.oldest, c.limit)
 			noError(t, err)
-			equal(t, fmt.Sprintf("oldest %v limit %d", c.oldest, c.limit), got, c.want)
+			equal(t, fmt.Sprintf("oldest %v limit %d", c.oldest, c.limit), refIDs(got), c.want)
 		}
 	})
 }
@@ -70,10 +70,10 @@ func TestARangeGivesAtMostTheLimit(t *testing.T) {
 	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
 		blogs(t, s.DB, 1, seq(1, 30)...)
 		for limit, want := range map[int]int{0: 0, 1: 1, 29: 29, 30: 30, 31: 30} {
-			got, err := s.DB.BlogIDsIn(t.Context(), []social.ID{1}, everything, limit)
+			got, err := s.DB.BlogRefsIn(t.Context(), []social.ID{1}, everything, limit)
 			noError(t, err)
 			equal(t, fmt.Sprintf("limit %d", limit), len(got), want)
-			if len(slices.Compact(sorted(got))) != len(got) {
+			if len(slices.Compact(sorted(refIDs(got)))) != len(got) {
 				t.Errorf("an id came twice: %v", got)
 			}
 		}
@@ -91,19 +91,54 @@ func TestManyAuthorsAreReadInOneStatement(t *testing.T) {
 		}
 		for authors, want := range map[social.ID]int{0: 0, 1: 2, db.MaxIn: 4, db.MaxIn + 1: 6, 2 * db.MaxIn: 8, last: 12} {
 			before := s.DB.Statements()
-			in, err := s.DB.BlogIDsIn(t.Context(), seq(1, authors), everything, 100)
+			in, err := s.DB.BlogRefsIn(t.Context(), seq(1, authors), everything, 100)
 			noError(t, err)
-			equal(t, fmt.Sprintf("in, of %d authors", authors), len(slices.Compact(sorted(in))), want)
-			near, err := s.DB.BlogIDsNearest(t.Context(), seq(1, authors), everything, true, 100)
+			equal(t, fmt.Sprintf("in, of %d authors", authors), len(slices.Compact(sorted(refIDs(in)))), want)
+			near, err := s.DB.BlogRefsNearest(t.Context(), seq(1, authors), everything, true, 100)
 			noError(t, err)
-			equal(t, fmt.Sprintf("nearest, of %d authors", authors), near, sorted(in))
+			equal(t, fmt.Sprintf("nearest, of %d authors", authors), refIDs(near), sorted(refIDs(in)))
 			equal(t, "statements", s.DB.Statements()-before, 2)
 		}
-		near, err := s.DB.BlogIDsNearest(t.Context(), seq(1, last), everything, false, 3)
+		near, err := s.DB.BlogRefsNearest(t.Context(), seq(1, last), everything, false, 3)
 		noError(t, err)
-		equal(t, "newest over all chunks", near, []social.ID{last*10 + 1, last * 10, (2*db.MaxIn+1)*10 + 1})
-		in, err := s.DB.BlogIDsIn(t.Context(), seq(1, last), everything, 5)
+		equal(t, "newest over all chunks", refIDs(near), []social.ID{last*10 + 1, last * 10, (2*db.MaxIn+1)*10 + 1})
+		in, err := s.DB.BlogRefsIn(t.Context(), seq(1, last), everything, 5)
 		noError(t, err)
 		equal(t, "limit over all chunks", len(in), 5)
+	})
+}
+
+// refIDs are the ids, in their order; nil where there are none.
+func refIDs(refs []social.BlogRef) []social.ID {
+	var ids []social.ID
+	for _, r := range refs {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+func TestNewestBlogsAreThoseDownToAnID(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		blogs(t, s.DB, 1, 10, 20, 30, 40)
+		blogs(t, s.DB, 2, 15, 25)
+		deleteBlog(t, s.DB, 30)
+		var many []db.AuthorFrom
+		for author := social.ID(1); author <= 60; author++ { // more than one statement takes
+			many = append(many, db.AuthorFrom{AuthorID: author, From: 20})
+		}
+		before := s.DB.Statements()
+		got, err := s.DB.NewestBlogs(t.Context(), many, 100)
+		noError(t, err)
+		equal(t, "statements", s.DB.Statements()-before, 2)
+		equal(t, "found", got, map[social.ID][]social.BlogRef{
+			1: {{ID: 40, AuthorID: 1}, {ID: 20, AuthorID: 1}}, 2: {{ID: 25, AuthorID: 2}},
+		})
+		got, err = s.DB.NewestBlogs(t.Context(), []db.AuthorFrom{{AuthorID: 1}}, 2)
+		noError(t, err)
+		equal(t, "two", refIDs(got[1]), []social.ID{40, 20})
+		got, err = s.DB.NewestBlogs(t.Context(), nil, 2)
+		noError(t, err)
+		equal(t, "of nobody", len(got), 0)
 	})
 }

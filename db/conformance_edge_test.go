@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"kith/db"
@@ -145,20 +146,41 @@ func TestRelationsAreReadBothWays(t *testing.T) {
 	})
 }
 
-// People whose row is gone are no authors: see FEED-4 of the cases.
-func TestAuthorsAreThoseFollowedWhoExist(t *testing.T) {
+func TestFollowedAreReadWithTheVersionOfTheEdges(t *testing.T) {
 	t.Parallel()
 	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
 		people(t, s.DB, 1, 2, 3, 4, 5)
-		putEdges(t, s.DB, edge(1, 2, following, 1), edge(1, 3, notFollowing, 1), edge(1, 4, following, 1),
-			edge(1, 99, following, 1), edge(2, 5, following, 1))
-		s.Exec(t, "DELETE FROM user WHERE id = 4")
-		authors, err := s.DB.Authors(t.Context(), 1)
+		putEdges(t, s.DB, edge(1, 2, following, 7), edge(1, 3, notFollowing, 1), edge(1, 4, following, 8), edge(2, 5, following, 1))
+		s.Exec(t, "UPDATE actor SET graph_version = 9 WHERE user_id = 1")
+		version, followed, err := s.DB.Followed(t.Context(), 1)
 		noError(t, err)
-		equal(t, "authors", authors, []social.ID{2})
-		authors, err = s.DB.Authors(t.Context(), 3)
+		slices.SortFunc(followed, func(a, b social.Peer) int { return int(a.ID - b.ID) })
+		equal(t, "followed", followed, []social.Peer{{ID: 2, Since: 7}, {ID: 4, Since: 8}})
+		equal(t, "version", version, 9)
+		version, followed, err = s.DB.Followed(t.Context(), 3)
 		noError(t, err)
-		equal(t, "of who follows nobody", len(authors), 0)
+		equal(t, "of who follows nobody", len(followed), 0)
+		equal(t, "version", version, 0)
+		version, followed, err = s.DB.Followed(t.Context(), 99)
+		noError(t, err)
+		equal(t, "of nobody", len(followed)+int(version), 0)
+	})
+}
+
+func TestFollowersAreReadInAscendingOrderFromOne(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		putEdges(t, s.DB, edge(5, 1, following, 3), edge(2, 1, following, 9), edge(3, 1, notFollowing, 1),
+			edge(4, 1, following, 1), edge(9, 2, following, 1))
+		for _, c := range []struct {
+			after social.ID
+			limit int
+			want  []social.ID
+		}{{0, 10, []social.ID{2, 4, 5}}, {0, 2, []social.ID{2, 4}}, {4, 2, []social.ID{5}}, {5, 2, nil}} {
+			got, err := s.DB.FollowersAfter(t.Context(), 1, c.after, c.limit)
+			noError(t, err)
+			equal(t, "followers", got, c.want)
+		}
 	})
 }
 

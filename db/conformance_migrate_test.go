@@ -159,12 +159,15 @@ func TestBothDialectsHaveTheSameTablesAndColumns(t *testing.T) {
 func TestMigrationThatWasCutOffRunsAgain(t *testing.T) {
 	t.Parallel()
 	s := socialtest.NewMySQL(t)
-	s.Exec(t, "DROP TABLE node_lease, outbox")
+	s.Exec(t, "DROP TABLE node_lease, outbox, dead_letter")
+	s.Exec(t, "DELETE FROM cache_state WHERE part >= 40")
 	s.Exec(t, "DELETE FROM goose_db_version WHERE version_id > 0")
 	_, err := s.DB.Migrate(t.Context())
 	noError(t, err)
 	equal(t, "lanes", s.Int(t, "SELECT COUNT(*) FROM lane"), 16)
 	equal(t, "leases", s.Int(t, "SELECT COUNT(*) FROM node_lease"), 0)
+	equal(t, "partitions", s.Int(t, "SELECT COUNT(*) FROM cache_state"), 64)
+	equal(t, "dead letters", s.Int(t, "SELECT COUNT(*) FROM dead_letter"), 0)
 }
 
 // Altering a large table takes longer than any query may.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,8 +61,8 @@ func TestEventIsStoredAsWritten(t *testing.T) {
 			{social.Event{Kind: social.BlogEvent, Body: social.BlogBody{BlogID: id, AuthorID: other, Deleted: true}},
 				`{"blog":"9007199254740993","author":"653247040368672769","deleted":true}`},
 			{social.Event{Kind: social.FollowEvent, Body: social.FollowBody{
-				Changes: []social.FollowChange{{UserID: id, TargetID: other, State: following, Version: 3}}}},
-				`{"changes":[{"user":"9007199254740993","target":"653247040368672769","state":1,"version":3}]}`},
+				Changes: []social.FollowChange{{UserID: id, TargetID: other, State: following, Since: 5, Version: 3}}}},
+				`{"changes":[{"user":"9007199254740993","target":"653247040368672769","state":1,"since":5,"version":3}]}`},
 		} {
 			write(t, s.DB, func(ctx context.Context, tx *db.Tx) error { return tx.Publish(ctx, c.event) })
 			var row struct {
@@ -163,7 +164,7 @@ func trimOutbox(t testing.TB, d *db.DB, before social.Millis) (more bool) {
 	t.Helper()
 	for lane := range d.Lanes() {
 		write(t, d, func(ctx context.Context, tx *db.Tx) error {
-			m, err := tx.TrimOutbox(ctx, lane, before)
+			m, err := tx.TrimOutbox(ctx, lane, before, math.MaxInt64)
 			more = more || m
 			return err
 		})
@@ -180,6 +181,20 @@ func TestOldEventsAreTrimmedAndYoungerStay(t *testing.T) {
 		equal(t, "more", trimOutbox(t, s.DB, 110), false)
 		equal(t, "left", s.Int(t, "SELECT COUNT(*) FROM outbox"), 10)
 		equal(t, "oldest", s.Int(t, "SELECT MIN(created_at) FROM outbox"), 110)
+	})
+}
+
+func TestEventsAreTrimmedUpToANumber(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		putEvents(t, s, 10)
+		for _, upTo := range []int64{0, 4, 4} {
+			write(t, s.DB, func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.TrimOutbox(ctx, 0, 1000, upTo)
+				return err
+			})
+			equal(t, "left", s.Int(t, "SELECT COUNT(*) FROM outbox"), 10-upTo)
+		}
 	})
 }
 

@@ -28,11 +28,11 @@ func (tx *Tx) LockActors(ctx context.Context, ids []social.ID) (map[social.ID]*A
 }
 
 // forcePrimary keeps MySQL from scanning, and so waiting for rows that nobody asked for.
-func (tx *Tx) forcePrimary() string {
-	if tx.dialect.name == "sqlite" {
+func (q *queries) forcePrimary() string {
+	if q.dialect.name == "sqlite" {
 		return ""
 	}
-	return tx.dialect.index("PRIMARY")
+	return q.dialect.index("PRIMARY")
 }
 
 // FollowStates reads the stored states of these edges; edges that never were are absent.

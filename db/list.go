@@ -63,13 +63,36 @@ func union(ls []social.Listing, part func(i int, l social.Listing) string) strin
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// Authors is whom the person follows and who exists: whose blogs the feed is made of. In
-// no order. Reads the index following_list and a primary key for each.
-func (q *queries) Authors(ctx context.Context, user social.ID) ([]social.ID, error) {
+// Followed is whom a person follows, in no order, and the version of the person's edges as
+// of which it is so; 0 and nobody for one who does not exist. One statement, and so one
+// moment. Reads a primary key and the index following_list.
+func (q *queries) Followed(ctx context.Context, user social.ID) (version int64, followed []social.Peer, err error) {
+	var rows []struct {
+		Version int64          `db:"graph_version"`
+		ID      *social.ID     `db:"target_id"`
+		Since   *social.Millis `db:"since"`
+	}
+	err = q.all(ctx, "read those followed", &rows, `
+		SELECT a.graph_version, f.target_id, f.since
+		FROM actor a LEFT JOIN following f ON f.user_id = a.user_id AND f.state = ?
+		WHERE a.user_id = ?`, social.Following, user)
+	for _, r := range rows {
+		version = r.Version
+		if r.ID != nil {
+			followed = append(followed, social.Peer{ID: *r.ID, Since: *r.Since})
+		}
+	}
+	return version, followed, err
+}
+
+// FollowersAfter reads ids of people who follow a person, in ascending order from strictly
+// after one. Reads the primary key, in which nobody moves.
+func (q *queries) FollowersAfter(ctx context.Context, user, after social.ID, limit int) ([]social.ID, error) {
 	var ids []social.ID
-	err := q.all(ctx, "read followed authors", &ids, `
-		SELECT f.target_id FROM following f JOIN user u ON u.id = f.target_id
-		WHERE f.user_id = ? AND f.state = ?`, user, social.Following)
+	err := q.all(ctx, "read followers of an author", &ids, `
+		SELECT follower_id FROM follower `+q.forcePrimary()+`
+		WHERE user_id = ? AND follower_id > ? AND state = ? ORDER BY follower_id LIMIT ?`,
+		user, after, social.Following, limit)
 	return ids, err
 }
 

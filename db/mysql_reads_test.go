@@ -147,7 +147,7 @@ func TestNearestBlogsOfManyAuthorsReadTheirOwnAlone(t *testing.T) {
 		s.Exec(t, "ANALYZE TABLE blog")
 		r := db.IDRange{Above: 5000, Below: 25_000}
 		n := rowsRead(t, s.DB, func(ctx context.Context, tx *db.Tx) error {
-			ids, err := tx.BlogIDsIn(ctx, seq(1, 10), r, 2001)
+			ids, err := tx.BlogRefsIn(ctx, seq(1, 10), r, 2001)
 			equal(t, "found", len(ids), 5*20)
 			return err
 		})

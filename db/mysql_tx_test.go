@@ -121,7 +121,7 @@ func TestLostAnswerOfACommitIsNotRunAgain(t *testing.T) {
 		err := d.Transact(t.Context(), func(tx *db.Tx) error {
 			runs++
 			err := insert(t.Context(), tx, social.ID(runs))
-			p.deaf.Store(true)
+			p.LoseAnswers()
 			return err
 		})
 		hasCode(t, err, social.Unavailable)
@@ -136,10 +136,10 @@ func TestDeadIdleConnectionsAreReplaced(t *testing.T) {
 		p, d := throughProxy(t, s)
 		for range 3 {
 			noError(t, d.Ping(t.Context()))
-			p.cut()
+			p.Drop()
 			_, err := d.ExistingUsers(t.Context(), []social.ID{1})
 			noError(t, err)
-			p.cut()
+			p.Drop()
 			write(t, d, func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.ExistingUsers(ctx, []social.ID{1})
 				return err

@@ -28,6 +28,7 @@ type DB struct {
 	statements  atomic.Int64
 	deadlocks   atomic.Int64
 	lanes       int
+	onEvents    func() // nil: nobody asked
 	// migrating opens connections without time-outs; nil: the writing ones have none.
 	migrating func() (*sql.DB, error)
 	close     []func() error

@@ -26,14 +26,19 @@ func (tx *Tx) Publish(ctx context.Context, e social.Event) error {
 	if err != nil {
 		return fmt.Errorf("write %s event: %w", e.Kind, err)
 	}
+	return tx.publish(ctx, e.Kind, string(body))
+}
+
+func (tx *Tx) publish(ctx context.Context, kind social.EventKind, body string) error {
 	lane := rand.IntN(tx.lanes)
 	seq, err := tx.nextSeq(ctx, lane)
 	if err != nil {
 		return err
 	}
+	tx.published = true
 	return tx.exec(ctx, "insert event",
 		`INSERT INTO outbox (lane, seq, kind, body, created_at) VALUES (?, ?, ?, ?, `+tx.dialect.nowMS+`)`,
-		lane, seq, e.Kind, string(body))
+		lane, seq, kind, body)
 }
 
 func (tx *Tx) nextSeq(ctx context.Context, lane int) (int64, error) {
@@ -56,15 +61,15 @@ func (tx *Tx) nextSeq(ctx context.Context, lane int) (int64, error) {
 const trimPiece = 1000
 
 // TrimOutbox drops up to a thousand of the lane's oldest rows that were written before
-// the given time, and says whether there may be more. The lane's number stays: no number
-// is used again. Reads the primary key.
-func (tx *Tx) TrimOutbox(ctx context.Context, lane int, before social.Millis) (more bool, err error) {
+// the given time and are numbered upTo at most, and says whether there may be more. The
+// lane's number stays: no number is used again. Reads the primary key.
+func (tx *Tx) TrimOutbox(ctx context.Context, lane int, before social.Millis, upTo int64) (more bool, err error) {
 	var rows []struct {
 		Seq       int64         `db:"seq"`
 		CreatedAt social.Millis `db:"created_at"`
 	}
 	err = tx.all(ctx, "read oldest events", &rows,
-		`SELECT seq, created_at FROM outbox WHERE lane = ? ORDER BY seq LIMIT ?`, lane, trimPiece)
+		`SELECT seq, created_at FROM outbox WHERE lane = ? AND seq <= ? ORDER BY seq LIMIT ?`, lane, upTo, trimPiece)
 	if err != nil {
 		return false, err
 	}

@@ -14,7 +14,8 @@ import (
 // Tx is an open transaction. It reads what DB reads, and writes.
 type Tx struct {
 	queries
-	lanes int
+	lanes     int
+	published bool
 }
 
 // maxTries bounds how often one transaction is begun. A lock wait lasts up to two
@@ -74,7 +75,8 @@ func (d *DB) once(ctx context.Context, do func(*Tx) error) error {
 	// After a commit it does nothing; after an error that one is the one to tell; and
 	// after a panic nothing else would give the connection back.
 	defer func() { _ = tx.Rollback() }()
-	if err := do(d.tx(tx)); err != nil {
+	t := d.tx(tx)
+	if err := do(t); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
@@ -82,6 +84,9 @@ func (d *DB) once(ctx context.Context, do func(*Tx) error) error {
 			err = ctx.Err() // it ended first, and rolled back
 		}
 		return commitError{fmt.Errorf("commit: %w", err)}
+	}
+	if t.published && d.onEvents != nil {
+		d.onEvents()
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"log/slog"
+	"math"
 	"time"
 
 	"kith/db"
@@ -10,14 +11,18 @@ import (
 )
 
 const (
-	// keep is how long an event stays.
+	// keep is how long an event stays where there is no consumer, and a key of publishing.
 	keep = 24 * time.Hour
+	// keepPassed is how long an event stays that every consumer has passed: for tails.
+	keepPassed = time.Minute
 	// trimEvery is how often old rows are dropped.
 	trimEvery = time.Minute
 )
 
-// Trimmer drops events, and the keys of publishing that have served their day, once they
-// are a day old. It may run on every server at once.
+// Trimmer drops events that are a minute old and that every consumer has passed, and the
+// keys of publishing that have served their day. What a consumer has not passed stays,
+// however old: one that is no more is to be taken out of the store (CONTRIBUTING.md). A
+// trimmer may run on every server at once.
 type Trimmer struct {
 	db  *db.DB
 	log *slog.Logger
@@ -44,19 +49,29 @@ func (t *Trimmer) Run(ctx context.Context) error {
 	}
 }
 
-// Trim drops all that is a day old, a thousand rows a transaction. A day by the store's
+// Trim drops what has served its time, a thousand rows a transaction. Time is the store's
 // clock: a server whose own is wrong must not drop what others still need.
 func (t *Trimmer) Trim(ctx context.Context) error {
 	now, err := t.db.NowMS(ctx)
 	if err != nil {
 		return err
 	}
-	before := social.Millis(now - keep.Milliseconds())
+	// By the rows of the store, not by the consumers of this binary: during a rolling
+	// upgrade the new ones have others. Positions only rise, so what was read holds.
+	passed, err := t.db.PassedLanes(ctx)
+	if err != nil {
+		return err
+	}
 	for lane := range t.db.Lanes() {
-		if err := t.pieces(ctx, func(tx *db.Tx) (bool, error) { return tx.TrimOutbox(ctx, lane, before) }); err != nil {
+		before, upTo := social.Millis(now-keep.Milliseconds()), int64(math.MaxInt64)
+		if position, ok := passed[lane]; ok {
+			before, upTo = social.Millis(now-keepPassed.Milliseconds()), position
+		}
+		if err := t.pieces(ctx, func(tx *db.Tx) (bool, error) { return tx.TrimOutbox(ctx, lane, before, upTo) }); err != nil {
 			return err
 		}
 	}
+	before := social.Millis(now - keep.Milliseconds())
 	return t.pieces(ctx, func(tx *db.Tx) (bool, error) { return tx.TrimPublishKeys(ctx, before) })
 }
 

@@ -2,9 +2,6 @@ package events_test
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,44 +13,12 @@ import (
 
 const day = 24 * time.Hour
 
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func equal[T comparable](t testing.TB, what string, got, want T) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", what, got, want)
-	}
-}
-
-func trimmer(s *socialtest.Store) *events.Trimmer {
-	return events.NewTrimmer(s.DB, slog.New(slog.DiscardHandler))
-}
+func trimmer(s *socialtest.Store) *events.Trimmer { return events.NewTrimmer(s.DB, quiet) }
 
 // publish writes n events, each in a transaction of its own.
 func publish(t testing.TB, s *socialtest.Store, n int) {
 	t.Helper()
-	for range n {
-		noError(t, s.DB.Transact(t.Context(), func(tx *db.Tx) error {
-			return tx.Publish(t.Context(), social.Event{Kind: social.UserEvent, Body: social.UserBody{UserID: 1}})
-		}))
-	}
-}
-
-// fill puts n rows into lane 0, from its next number, written at a time.
-func fill(t testing.TB, s *socialtest.Store, n int, at social.Millis) {
-	t.Helper()
-	from := s.Int(t, "SELECT seq FROM lane WHERE lane = 0")
-	var rows []string
-	for i := range n {
-		rows = append(rows, fmt.Sprintf("(0, %d, 'user', '{}', %d)", from+int64(i)+1, at))
-	}
-	s.Exec(t, "INSERT INTO outbox (lane, seq, kind, body, created_at) VALUES "+strings.Join(rows, ","))
-	s.Exec(t, fmt.Sprintf("UPDATE lane SET seq = %d WHERE lane = 0", from+int64(n)))
+	publishUsers(t, s.DB, 1, social.ID(n))
 }
 
 // age makes all events older, by the store's clock.
@@ -97,10 +62,56 @@ func TestTrimmingWorksInPieces(t *testing.T) {
 		before := s.DB.Statements()
 		noError(t, trimmer(s).Trim(t.Context()))
 		equal(t, "left", left(t, s), 40)
-		// And one reading of the clock, of each other lane, and of the keys of publishing.
-		equal(t, "statements", s.DB.Statements()-before, 3*2+1+int64(s.DB.Lanes()-1)+1)
+		// And one reading of the clock, of positions, of each other lane, and of the keys of
+		// publishing.
+		equal(t, "statements", s.DB.Statements()-before, 3*2+2+int64(s.DB.Lanes()-1)+1)
 		publish(t, s, 1)
 		equal(t, "numbers", s.Int(t, "SELECT SUM(seq) FROM lane"), 2541)
+	})
+}
+
+// consumed makes a consumer one that has passed all up to a number of lane 0, and all of
+// the others.
+func consumed(t testing.TB, s *socialtest.Store, name string, position int64) {
+	t.Helper()
+	s.Exec(t, "DELETE FROM consumed WHERE consumer = ?", name)
+	s.Exec(t, `INSERT INTO consumed (consumer, lane, position, holder, held_until)
+		SELECT ?, lane, seq, '', 0 FROM lane`, name)
+	s.Exec(t, "UPDATE consumed SET position = ? WHERE lane = 0 AND consumer = ?", position, name)
+}
+
+func TestOnlyWhatEveryConsumerHasPassedIsTrimmed(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		fill(t, s, 30, s.Clock.NowMS())
+		age(t, s, 30*day)
+		consumed(t, s, "fast", 25)
+		consumed(t, s, "slow", 0)
+		noError(t, trimmer(s).Trim(t.Context()))
+		equal(t, "left, none is passed by both", left(t, s), 30)
+		consumed(t, s, "slow", 10)
+		noError(t, trimmer(s).Trim(t.Context()))
+		equal(t, "left", left(t, s), 20)
+		equal(t, "oldest", s.Int(t, "SELECT MIN(seq) FROM outbox"), 11)
+		s.Exec(t, "DELETE FROM consumed WHERE consumer = 'slow'")
+		noError(t, trimmer(s).Trim(t.Context()))
+		equal(t, "oldest when the slow one is no more", s.Int(t, "SELECT MIN(seq) FROM outbox"), 26)
+	})
+}
+
+func TestPassedEventsAreTrimmedWhenTheyAreAMinuteOld(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		publish(t, s, 30)
+		age(t, s, 30*time.Second)
+		start(t, consumer(s.DB, newSeen().handle).Run)
+		eventually(t, "all are passed", func() bool { return behind(t, s) == 0 })
+		noError(t, trimmer(s).Trim(t.Context()))
+		equal(t, "left, none a minute old", left(t, s), 30)
+		age(t, s, 31*time.Second)
+		publish(t, s, 5)
+		noError(t, trimmer(s).Trim(t.Context()))
+		equal(t, "left", left(t, s), 5)
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 // Delete deletes a blog of the viewer; repeated it changes nothing more. Another's blog is
 // FORBIDDEN, one that is not there NOT_FOUND.
 func (f *Feed) Delete(ctx context.Context, viewer, blog social.ID) error {
-	return f.db.Transact(ctx, func(tx *db.Tx) error {
+	err := f.db.Transact(ctx, func(tx *db.Tx) error {
 		author, deleted, err := tx.LockBlog(ctx, blog)
 		switch {
 		case social.HasCode(err, social.NotFound), err == nil && author != viewer && deleted:
@@ -31,4 +31,8 @@ func (f *Feed) Delete(ctx context.Context, viewer, blog social.ID) error {
 		body := social.BlogBody{BlogID: blog, AuthorID: author, Deleted: true}
 		return tx.Publish(ctx, social.Event{Kind: social.BlogEvent, Body: body})
 	})
+	if err != nil {
+		return err
+	}
+	return f.wrote(ctx, viewer) // also one that was deleted before, by a server that died then
 }

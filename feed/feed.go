@@ -3,27 +3,47 @@ package feed
 import (
 	"context"
 
+	"github.com/maypok86/otter/v2"
+
+	"kith/cache"
 	"kith/db"
 	"kith/social"
 )
 
 // Config holds the policies. The zero Config has the defaults.
 type Config struct {
+	// InboxSize is how many blogs an inbox keeps; 0 is 500.
+	InboxSize int
 	// Limit refuses a blog that comes too soon; nil lets all through.
 	Limit func(ctx context.Context, author social.ID) error
 }
 
 // Feed publishes and reads blogs. Safe for parallel use.
 type Feed struct {
-	db    *db.DB
-	ids   *social.Snowflake
-	clock social.Clock
-	limit func(ctx context.Context, author social.ID) error
+	db     *db.DB
+	caches *cache.Caches
+	ids    *social.Snowflake
+	clock  social.Clock
+	size   int
+	limit  func(ctx context.Context, author social.ID) error
+	builds chan struct{} // one place for each inbox that may be built at once
+	ahead  *otter.Cache[social.ID, *stretch]
 }
 
-// New makes the feed over the store; ids names the blogs.
-func New(d *db.DB, ids *social.Snowflake, clock social.Clock, cfg Config) *Feed {
-	return &Feed{db: d, ids: ids, clock: clock, limit: cfg.Limit}
+// maxBuilds bounds how many inboxes a server builds at once, so that a Redis that comes
+// back empty does not send everybody to SQL together.
+const maxBuilds = 8
+
+// New makes the feed over the store and its caches; ids names the blogs.
+func New(d *db.DB, caches *cache.Caches, ids *social.Snowflake, clock social.Clock, cfg Config) *Feed {
+	f := &Feed{
+		db: d, caches: caches, ids: ids, clock: clock, size: cfg.InboxSize, limit: cfg.Limit,
+		builds: make(chan struct{}, maxBuilds), ahead: newAhead(),
+	}
+	if f.size == 0 {
+		f.size = 500
+	}
+	return f
 }
 
 // Entry is a blog in a list, with its author and its place.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/rdb"
 	"kith/social"
 )
 
@@ -78,6 +79,9 @@ func (f *Feed) Publish(ctx context.Context, author social.ID, d Draft) (*social.
 	}
 	for {
 		b, err := f.publish(ctx, author, d)
+		if err == nil {
+			err = f.wrote(ctx, author)
+		}
 		if !errors.Is(err, errOldID) {
 			return b, err
 		}
@@ -85,6 +89,11 @@ func (f *Feed) Publish(ctx context.Context, author social.ID, d Draft) (*social.
 			return nil, social.Errorf(social.Unavailable, "the store is too slow now; try again")
 		}
 	}
+}
+
+// wrote makes what an author has published or deleted show in all that the author reads.
+func (f *Feed) wrote(ctx context.Context, author social.ID) error {
+	return f.caches.Settle(ctx, rdb.DropCounts(author), rdb.MarkWrote(author))
 }
 
 func (f *Feed) publish(ctx context.Context, author social.ID, d Draft) (*social.Blog, error) {

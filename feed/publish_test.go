@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/cache"
 	"kith/feed"
 	"kith/social"
 	"kith/socialtest"
@@ -28,7 +29,7 @@ func TestABlogIsCommittedWithAYoungID(t *testing.T) {
 			slow.Do(func() { s.Clock.Advance(5*time.Second + time.Millisecond) })
 			return now
 		}
-		f := feed.New(s.DB, social.NewSnowflake(clock, socialtest.Node(1)), s.Clock.Now, feed.Config{})
+		f := feed.New(s.DB, cache.None(s.DB), social.NewSnowflake(clock, socialtest.Node(1)), s.Clock.Now, feed.Config{})
 		b, err := f.Publish(ctx, author.ID, feed.Draft{Title: "a blog", Content: "text"})
 		if err != nil {
 			t.Fatal(err)

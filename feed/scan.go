@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -33,19 +34,18 @@ type scan struct {
 	span    social.ID
 }
 
-func newScan(d *db.DB, authors []social.ID, p social.Page, now social.Millis) *scan {
+// newScan walks away from past, upwards or down.
+func newScan(d *db.DB, authors []social.ID, up bool, past social.ID, now social.Millis) *scan {
 	s := &scan{
-		db: d, authors: authors, oldest: p.Backward,
+		db: d, authors: authors, oldest: up,
 		rest: db.IDRange{Above: 0, Below: math.MaxInt64},
 		now:  social.FirstIDAt(now),
 		span: social.FirstIDAt(social.Epoch + social.Millis(firstRange.Milliseconds())),
 	}
-	switch {
-	case p.AtHead():
-	case p.Backward:
-		s.rest.Above = p.From.ID
-	default:
-		s.rest.Below = p.From.ID
+	if up {
+		s.rest.Above = past
+	} else {
+		s.rest.Below = past
 	}
 	return s
 }
@@ -55,37 +55,41 @@ func (s *scan) done() bool { return s.rest.Above+1 >= s.rest.Below }
 
 // read gives the next n ids, in the order of the walk; fewer only at the end. It sends
 // one statement where the first range holds them, six at most.
-func (s *scan) read(ctx context.Context, n int) ([]social.ID, error) {
-	var found []social.ID
+func (s *scan) read(ctx context.Context, n int) ([]social.BlogRef, error) {
+	if len(s.authors) == 0 {
+		s.passRange(s.rest)
+		return nil, nil
+	}
+	var found []social.BlogRef
 	for range maxRanges {
 		r := s.near()
-		ids, err := s.db.BlogIDsIn(ctx, s.authors, r, maxRangeIDs+1)
+		refs, err := s.db.BlogRefsIn(ctx, s.authors, r, maxRangeIDs+1)
 		if err != nil {
 			return nil, err
 		}
-		if len(ids) > maxRangeIDs {
+		if len(refs) > maxRangeIDs {
 			s.span = max(1, s.span/rangeStep)
 			continue
 		}
-		slices.Sort(ids)
-		if !s.oldest {
-			slices.Reverse(ids)
+		slices.SortFunc(refs, func(a, b social.BlogRef) int { return cmp.Compare(b.ID, a.ID) })
+		if s.oldest {
+			slices.Reverse(refs)
 		}
-		found = append(found, ids...)
+		found = append(found, refs...)
 		s.passRange(r)
 		if len(found) >= n || s.done() {
 			return s.stop(found, n), nil
 		}
 		s.span = min(s.span, maxSpan) * rangeStep
 	}
-	ids, err := s.db.BlogIDsNearest(ctx, s.authors, s.rest, s.oldest, n-len(found))
+	refs, err := s.db.BlogRefsNearest(ctx, s.authors, s.rest, s.oldest, n-len(found))
 	if err != nil {
 		return nil, err
 	}
-	if len(found)+len(ids) < n {
+	if len(found)+len(refs) < n {
 		s.passRange(s.rest)
 	}
-	return s.stop(append(found, ids...), n), nil
+	return s.stop(append(found, refs...), n), nil
 }
 
 // near is the part of the rest that lies within span of its near end, as seen from now.
@@ -111,15 +115,15 @@ func (s *scan) passRange(r db.IDRange) {
 }
 
 // stop cuts what was found to n; the rest begins behind the last that is given out.
-func (s *scan) stop(found []social.ID, n int) []social.ID {
+func (s *scan) stop(found []social.BlogRef, n int) []social.BlogRef {
 	if len(found) < n {
 		return found
 	}
 	found = found[:n]
 	if s.oldest {
-		s.rest.Above = found[n-1]
+		s.rest.Above = found[n-1].ID
 	} else {
-		s.rest.Below = found[n-1]
+		s.rest.Below = found[n-1].ID
 	}
 	return found
 }

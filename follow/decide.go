@@ -14,8 +14,10 @@ type change struct {
 	pair social.Pair
 	to   social.FollowState
 
-	result Result
-	err    error
+	result  Result
+	since   social.Millis // of the change, if it is one
+	version int64         // the owner's, after the call
+	err     error
 }
 
 // state is what the store holds of the people and edges of a batch.
@@ -41,7 +43,11 @@ func decide(changes []*change, s state, now social.Millis, maxFollowing int64) o
 	for _, c := range changes {
 		before := s.follows[c.pair]
 		c.result, c.err = Result{State: before}, refuse(c, s, maxFollowing)
-		if c.err != nil || before == c.to {
+		if c.err != nil {
+			continue
+		}
+		c.version = s.actors[c.pair.UserID].GraphVersion
+		if before == c.to {
 			continue
 		}
 		if _, again := moved[c.pair]; !again {
@@ -51,13 +57,18 @@ func decide(changes []*change, s state, now social.Millis, maxFollowing int64) o
 		owner.GraphVersion++
 		owner.Following += step(before, c.to)
 		s.follows[c.pair] = c.to
-		c.result = Result{State: c.to, Changed: true}
-		o.events = append(o.events, social.FollowChange{
-			UserID: c.pair.UserID, TargetID: c.pair.TargetID, State: c.to, Version: owner.GraphVersion,
-		})
+		c.result, c.since, c.version = Result{State: c.to, Changed: true}, now, owner.GraphVersion
+		o.events = append(o.events, c.call().FollowChange)
 	}
 	o.gather(moved, s, now)
 	return o
+}
+
+// call is what the call left behind.
+func (c *change) call() social.FollowCall {
+	return social.FollowCall{Changed: c.result.Changed, FollowChange: social.FollowChange{
+		UserID: c.pair.UserID, TargetID: c.pair.TargetID, State: c.result.State, Since: c.since, Version: c.version,
+	}}
 }
 
 // refuse says why a change cannot be, or nil.

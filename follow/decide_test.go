@@ -84,7 +84,7 @@ func TestEachCallDecidesOnTheStateBeforeIt(t *testing.T) {
 		}
 		same(t, "counts", o.counts, []db.CountChange{{UserID: 2, Followers: c.count}})
 		same(t, "edges", o.edges, []social.Edge{{Pair: calls[0].pair, State: c.to, Since: now}})
-		same(t, "events", o.events, []social.FollowChange{{UserID: 1, TargetID: 2, State: c.to, Version: s.actors[1].GraphVersion}})
+		same(t, "events", o.events, []social.FollowChange{{UserID: 1, TargetID: 2, State: c.to, Since: now, Version: s.actors[1].GraphVersion}})
 	}
 	same(t, "versions", s.actors[1].GraphVersion, 103)
 }

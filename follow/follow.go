@@ -14,6 +14,9 @@ type Config struct {
 	MaxFollowing int64
 	// Limit refuses a follow that comes too soon; nil lets all through.
 	Limit func(ctx context.Context, viewer social.ID) error
+	// Moved brings what a call left behind to where others keep it, before the answer;
+	// nil for nowhere.
+	Moved func(ctx context.Context, call social.FollowCall) error
 }
 
 // Graph is the follow graph. Safe for parallel use.
@@ -22,12 +25,13 @@ type Graph struct {
 	clock social.Clock
 	max   int64
 	limit func(ctx context.Context, viewer social.ID) error
+	moved func(ctx context.Context, call social.FollowCall) error
 	group *db.Group[*change]
 }
 
 // New makes the graph over the store.
 func New(d *db.DB, clock social.Clock, cfg Config) *Graph {
-	g := &Graph{db: d, clock: clock, max: cfg.MaxFollowing, limit: cfg.Limit}
+	g := &Graph{db: d, clock: clock, max: cfg.MaxFollowing, limit: cfg.Limit, moved: cfg.Moved}
 	if g.max == 0 {
 		g.max = 5000
 	}
@@ -69,7 +73,10 @@ func (g *Graph) move(ctx context.Context, viewer, target social.ID, to social.Fo
 	if err := g.group.Do(ctx, c); err != nil {
 		return Result{}, err
 	}
-	return c.result, c.err
+	if c.err != nil || g.moved == nil {
+		return c.result, c.err
+	}
+	return c.result, g.moved(ctx, c.call())
 }
 
 // commit brings a batch of changes into one transaction.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"kith/cache"
 	"kith/db"
 	"kith/feed"
 	"kith/follow"
@@ -28,17 +29,18 @@ type Loaders struct {
 
 // Sources are what loaders read from.
 type Sources struct {
-	DB    *db.DB
-	Graph *follow.Graph
-	Feed  *feed.Feed
+	DB     *db.DB
+	Bodies *cache.Bodies
+	Graph  *follow.Graph
+	Feed   *feed.Feed
 }
 
 func newLoaders(from Sources, viewer social.ID) *Loaders {
 	d := from.DB
 	return &Loaders{
-		Users:  newLoader(byID(d.UsersByID, func(u *social.User) social.ID { return u.ID })),
-		Blogs:  newLoader(byID(d.BlogsByID, func(b *social.Blog) social.ID { return b.ID })),
-		Counts: newLoader(d.CountsByID),
+		Users:  newLoader(from.Bodies.Users),
+		Blogs:  newLoader(from.Bodies.Blogs),
+		Counts: newLoader(from.Bodies.Counts),
 		Relations: newLoader(func(ctx context.Context, ids []social.ID) (map[social.ID]social.Relation, error) {
 			if viewer == 0 {
 				return nil, nil
@@ -48,18 +50,6 @@ func newLoaders(from Sources, viewer social.ID) *Loaders {
 		Followers: newLoader(from.Graph.Followers),
 		Following: newLoader(from.Graph.Following),
 		ByAuthor:  newLoader(from.Feed.ByAuthor),
-	}
-}
-
-// byID makes a map of what a list reader answers.
-func byID[V any](read func(context.Context, []social.ID) ([]V, error), id func(V) social.ID) func(context.Context, []social.ID) (map[social.ID]V, error) {
-	return func(ctx context.Context, ids []social.ID) (map[social.ID]V, error) {
-		values, err := read(ctx, ids)
-		found := make(map[social.ID]V, len(values))
-		for _, v := range values {
-			found[id(v)] = v
-		}
-		return found, err
 	}
 }
 
@@ -77,7 +67,7 @@ func With(ctx context.Context, from Sources) context.Context {
 	viewer := social.Viewer(ctx)
 	r := &request{fresh: func() *Loaders { return newLoaders(from, viewer) }}
 	r.current.Store(r.fresh())
-	return context.WithValue(ctx, contextKey{}, r)
+	return context.WithValue(cache.With(ctx), contextKey{}, r)
 }
 
 // From gives the loaders of the request.
@@ -86,6 +76,7 @@ func From(ctx context.Context) *Loaders { return of(ctx).current.Load() }
 // Renew forgets all that the request has read. Called after every write, so that what
 // follows in the same request sees it.
 func Renew(ctx context.Context) {
+	cache.Wrote(ctx)
 	r := of(ctx)
 	r.current.Store(r.fresh())
 }

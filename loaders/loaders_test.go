@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kith/db"
+	"kith/cache"
 	"kith/feed"
 	"kith/follow"
 	"kith/loaders"
@@ -57,7 +58,7 @@ func world(t testing.TB, s *socialtest.Store) (ids []social.ID) {
 func request(t testing.TB, s *socialtest.Store, viewer social.ID) context.Context {
 	t.Helper()
 	return loaders.With(social.WithViewer(t.Context(), viewer), loaders.Sources{
-		DB: s.DB, Graph: follow.New(s.DB, s.Clock.Now, follow.Config{}), Feed: feed.New(s.DB, s.IDs, s.Clock.Now, feed.Config{}),
+		DB: s.DB, Bodies: cache.None(s.DB).Bodies, Graph: follow.New(s.DB, s.Clock.Now, follow.Config{}), Feed: feed.New(s.DB, cache.None(s.DB), s.IDs, s.Clock.Now, feed.Config{}),
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kith/account"
+	"kith/cache"
 	"kith/db"
 	"kith/feed"
 	"kith/follow"
@@ -42,7 +43,7 @@ func Seed(ctx context.Context, d *db.DB, clock social.Clock) error {
 	if err != nil {
 		return err
 	}
-	s.graph, s.feed = follow.New(d, at, follow.Config{}), feed.New(d, ids, at, feed.Config{})
+	s.graph, s.feed = follow.New(d, at, follow.Config{}), feed.New(d, cache.None(d), ids, at, feed.Config{})
 	for _, step := range []func(context.Context) error{s.signUp, s.follow, s.publish(clock())} {
 		if err := step(ctx); err != nil {
 			return err

@@ -4,13 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"log/slog"
-	"net"
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -109,85 +106,14 @@ func take(t testing.TB, l *rdb.Limiter, who string, ps ...rdb.Policy) time.Durat
 	return e.RetryAfter
 }
 
-// proxy stands between a server and Redis.
-type proxy struct {
-	net.Listener
-	to   string
-	hole atomic.Bool // swallows what is asked
-
-	mu    sync.Mutex
-	conns []net.Conn
-}
-
 // throughProxy opens the single Redis by way of a proxy.
-func throughProxy(t testing.TB) (*proxy, *rdb.Redis) {
+func throughProxy(t testing.TB) (*socialtest.Proxy, *rdb.Redis) {
 	t.Helper()
-	url := urlOf(t, "KITH_TEST_REDIS")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	noError(t, err)
-	p := &proxy{Listener: l, to: strings.TrimPrefix(url, "redis://")}
-	go p.serve(l)
-	t.Cleanup(p.stop)
-	r, err := rdb.Open(rdb.Config{URL: "redis://" + l.Addr().String()})
+	p := socialtest.NewProxy(t, strings.TrimPrefix(urlOf(t, "KITH_TEST_REDIS"), "redis://"))
+	r, err := rdb.Open(rdb.Config{URL: "redis://" + p.Addr()})
 	noError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	return p, r
-}
-
-func (p *proxy) serve(l net.Listener) {
-	for {
-		client, err := l.Accept()
-		if err != nil {
-			return
-		}
-		server, err := net.Dial("tcp", p.to)
-		if err != nil {
-			_ = client.Close()
-			continue
-		}
-		p.mu.Lock()
-		p.conns = append(p.conns, client, server)
-		p.mu.Unlock()
-		go func() { _, _ = io.Copy(client, server); _ = client.Close() }()
-		go p.ask(client, server)
-	}
-}
-
-func (p *proxy) ask(client, server net.Conn) {
-	defer func() { _ = server.Close() }()
-	b := make([]byte, 4<<10)
-	for {
-		n, err := client.Read(b)
-		if err != nil {
-			return
-		}
-		if p.hole.Load() {
-			continue
-		}
-		if _, err := server.Write(b[:n]); err != nil {
-			return
-		}
-	}
-}
-
-// stop is as if Redis were killed.
-func (p *proxy) stop() {
-	_ = p.Close()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.conns {
-		_ = c.Close()
-	}
-	p.conns = nil
-}
-
-// restart serves at the address of before.
-func (p *proxy) restart(t testing.TB) {
-	t.Helper()
-	l, err := net.Listen("tcp", p.Addr().String())
-	noError(t, err)
-	p.Listener = l
-	go p.serve(l)
 }
 
 // logged counts the lines of a log.

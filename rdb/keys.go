@@ -4,10 +4,74 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+
+	"kith/social"
 )
 
-// Keys: limit:{tag}:<what>:<window>:<who>. Within the braces stands the tag of the
-// partition: keys with one tag share a slot of a cluster, and so a script's call.
+// Keys: <what>:{tag}:... Within the braces stands the tag of the partition: keys with one
+// tag share a slot of a cluster, and so a script's call. The keys of caches go on with the
+// epoch of the partition and whose they are: a new epoch has none of the keys of the old.
+
+// inboxKey is the head of a person's feed.
+//
+//	type      ZSET of 16-byte members (id of the blog, of its author; big-endian), by ms
+//	meaning   the newest blogs of those followed. Below its lowest member, the floor, SQL
+//	          is read; 16 bytes of 0 at score 0 say that nothing is below. A member at
+//	          +inf says that it is being built
+//	bound     --inbox-size entries
+//	lifetime  7 days since it was read; 10 s while being built
+//	rebuilt   on the next reading of the feed (lua/home.lua, lua/build.lua)
+func inboxKey(epoch int64, who social.ID) string { return cacheKey("inbox", epoch, who) }
+
+// followingKey is whom a person follows.
+//
+//	type      ZSET of 8-byte ids by since; the member v has the version as its score
+//	meaning   all of them, as of that version of the person's edges
+//	bound     as many as may be followed, 5,000
+//	lifetime  7 days
+//	rebuilt   on the next reading of the feed, under the lease
+func followingKey(epoch int64, who social.ID) string { return cacheKey("following", epoch, who) }
+
+// countKey is the sizes of a person's lists.
+//
+//	type      text: followers, following and blogs
+//	meaning   as in SQL when it was stored; dropped by whoever changes one
+//	bound     one for each person
+//	lifetime  an hour
+//	rebuilt   on the next reading, under the lease
+func countKey(epoch int64, who social.ID) string { return cacheKey("count", epoch, who) }
+
+// wroteKey says that a person wrote lately.
+//
+//	type      text, empty
+//	meaning   its age is how long ago the person wrote; without it, perhaps just now
+//	bound     one for each person
+//	lifetime  a day
+//	rebuilt   by whoever misses it
+func wroteKey(epoch int64, who social.ID) string { return cacheKey("wrote", epoch, who) }
+
+// leaseOf is who may fill a key.
+//
+//	type      text
+//	meaning   the token of the one filling; every change of the rows behind it ends it
+//	bound     one for each key that is being filled
+//	lifetime  10 s
+//	rebuilt   never
+func leaseOf(key string) string { return "lease:" + key }
+
+func cacheKey(what string, epoch int64, who social.ID) string {
+	return what + ":{" + tags[Partition(who)] + "}:" + strconv.FormatInt(epoch, 10) + ":" + who.String()
+}
+
+// epochKey says which history of its server the caches of a partition belong to.
+//
+//	type      text: the epoch, and the run and replication ids of the server
+//	meaning   another, or none: this server may hold what is older than a change that has
+//	          been answered
+//	bound     one for each partition
+//	lifetime  without end
+//	rebuilt   when the partition is switched on
+func epochKey(part int) string { return "epoch:{" + tags[part] + "}" }
 
 // limitKey is the window of one policy for one who.
 //
@@ -35,3 +99,7 @@ func shortened(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256:" + hex.EncodeToString(sum[:]) // longer than maxWho: no short text is it
 }
+
+// bellChannel is the Pub/Sub channel on which servers tell each other that there are new
+// events. Its messages are empty.
+const bellChannel = "kith:bell"

@@ -15,7 +15,7 @@ import (
 
 // outage is a server whose Redis can fail, with the clocks of windows and of the breaker.
 type outage struct {
-	*proxy
+	*socialtest.Proxy
 	redis   *rdb.Redis // by way of the proxy
 	look    *rdb.Redis // straight
 	limiter *rdb.Limiter
@@ -28,7 +28,7 @@ func newOutage(t *testing.T) *outage {
 	t.Helper()
 	o := &outage{clock: socialtest.NewClock(), breaker: socialtest.NewClock(), log: &logged{}}
 	o.clock.Set(start)
-	o.proxy, o.redis = throughProxy(t)
+	o.Proxy, o.redis = throughProxy(t)
 	o.look = open(t, urlOf(t, "KITH_TEST_REDIS"))
 	o.limiter = rdb.NewLimiter(o.redis, o.clock.Now, slog.New(slog.NewTextHandler(o.log, nil)))
 	o.limiter.SetBreakerClock(o.breaker.Now)
@@ -74,7 +74,7 @@ func TestServerLimitsByItselfWhileRedisIsAwayAndRecovers(t *testing.T) {
 	if n := passes(t, o.limiter, 5, who, minute); n != 5 {
 		t.Fatalf("%d passed", n)
 	}
-	o.stop()
+	o.Cut()
 	if n := passes(t, o.limiter, 50, who, minute, day); n != 20 {
 		t.Errorf("%d passed without Redis, want 20", n)
 	}
@@ -85,7 +85,7 @@ func TestServerLimitsByItselfWhileRedisIsAwayAndRecovers(t *testing.T) {
 		}
 	}
 	o.logs(t, "does not answer")
-	o.restart(t)
+	o.Mend(t)
 	if n := passes(t, o.limiter, 1, who, minute); n != 0 {
 		t.Error("Redis was asked within the second")
 	}
@@ -104,14 +104,14 @@ func TestAnotherOutageIsLoggedAgainButNotAFlicker(t *testing.T) {
 	o := newOutage(t)
 	who := someone()
 	for range 3 {
-		o.stop()
+		o.Cut()
 		passes(t, o.limiter, 2, who, minute)
-		o.restart(t)
+		o.Mend(t)
 		o.recovered(t)
 	}
 	o.logs(t, "does not answer", "answers again")
 	o.breaker.Advance(2 * time.Minute)
-	o.stop()
+	o.Cut()
 	passes(t, o.limiter, 2, who, minute)
 	o.logs(t, "does not answer", "answers again", "does not answer")
 }
@@ -123,7 +123,7 @@ func TestBlackHoleHoldsOneCallerASecond(t *testing.T) {
 	o := newOutage(t)
 	who := someone()
 	passes(t, o.limiter, 1, who, minute)
-	o.hole.Store(true)
+	o.BlackHole()
 	before := o.redis.Commands()
 	passes(t, o.limiter, 1, someone(), minute)
 	for range 5 {
@@ -141,9 +141,7 @@ func TestBlackHoleHoldsOneCallerASecond(t *testing.T) {
 		t.Errorf("%d more passed in the black hole", n)
 	}
 	o.logs(t, "does not answer")
-	o.hole.Store(false)
-	o.stop() // what was swallowed is lost
-	o.restart(t)
+	o.Mend(t)
 	o.recovered(t)
 	o.logs(t, "does not answer", "answers again")
 }
@@ -153,7 +151,7 @@ func TestCallerWhoGivesUpIsNoOutage(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
 	passes(t, o.limiter, 1, someone(), minute)
-	o.hole.Store(true)
+	o.BlackHole()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := o.limiter.Take(ctx, someone(), minute); !errors.Is(err, context.DeadlineExceeded) {
@@ -169,9 +167,7 @@ func TestCallerWhoGivesUpIsNoOutage(t *testing.T) {
 	if err := o.limiter.Take(ctx, someone(), minute); !errors.Is(err, context.DeadlineExceeded) { // the probe
 		t.Errorf("got %v", err)
 	}
-	o.hole.Store(false)
-	o.stop()
-	o.restart(t)
+	o.Mend(t)
 	o.recovered(t)
 	o.logs(t, "does not answer", "answers again")
 }

@@ -1,9 +1,20 @@
 package rdb
 
-import "hash/fnv"
+import (
+	"hash/fnv"
 
-// partitionOf is the part of the keys, 0 to 63, that those of a text belong to: its
-// FNV-1a, mixed, since FNV leaves the high bits of short texts alike.
+	"kith/social"
+)
+
+// Parts is into how many partitions the keys are divided.
+const Parts = 64
+
+// Partition is the part of the keys, 0 to 63, that those of a person belong to. Mixed,
+// since the low bits of ids are mostly 0, and the high ones mostly the same.
+func Partition(id social.ID) int { return int(mix64(uint64(id)) >> 58) }
+
+// partitionOf is the part that the keys of a text belong to: its FNV-1a, mixed, since FNV
+// leaves the high bits of short texts alike.
 func partitionOf(text string) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text))
@@ -21,7 +32,7 @@ func mix64(z uint64) uint64 {
 // in [256p, 256p+255], so that partitions lie evenly over any even split of the slots; of
 // all texts of two letters or digits it is the nearest to the middle. Keys carry them:
 // never change one.
-var tags = [64]string{
+var tags = [Parts]string{
 	"mm", "6q", "9i", "e8", "29", "21", "ap", "ax",
 	"0j", "kv", "dn", "df", "3g", "o6", "gc", "xw",
 	"8g", "d6", "lc", "02", "g3", "4c", "on", "4r",

@@ -2,15 +2,33 @@ package rdb
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 
 	"github.com/redis/go-redis/v9"
 )
 
-//go:embed lua/limit.lua
-var limitSource string
+//go:embed lua
+var sources embed.FS
 
-var limitScript = redis.NewScript(limitSource)
+var (
+	buildScript  = script("build")
+	fillScript   = script("fill")
+	homeScript   = script("home")
+	limitScript  = script("limit")
+	moveScript   = script("move")
+	pushScript   = script("push")
+	removeScript = script("remove")
+	takeScript   = script("take")
+	wroteScript  = script("wrote")
+)
+
+func script(name string) *redis.Script {
+	text, err := sources.ReadFile("lua/" + name + ".lua")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return redis.NewScript(string(text))
+}
 
 // run runs a script by its hash, and by its text where the server does not know it: after
 // a start, a failover, SCRIPT FLUSH. Refused as unknown, it has done nothing, so that

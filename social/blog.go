@@ -17,3 +17,9 @@ func (b *Blog) GlobalID() string { return GlobalID(BlogNode, b.ID) }
 
 // CreatedAt is when the blog was published.
 func (b *Blog) CreatedAt() Millis { return b.ID.Time() }
+
+// BlogRef names a blog and its author.
+type BlogRef struct {
+	ID       ID
+	AuthorID ID
+}

@@ -22,13 +22,21 @@ type FollowBody struct {
 	Changes []FollowChange `json:"changes"`
 }
 
-// FollowChange is one edge that truly moved to State, and the owner's graph version after
-// that: versions of one owner rise by one from change to change.
+// FollowChange is one edge that truly moved to State, since when, and the owner's graph
+// version after that: versions of one owner rise by one from change to change.
 type FollowChange struct {
 	UserID   ID          `json:"user,string"`
 	TargetID ID          `json:"target,string"`
 	State    FollowState `json:"state"`
+	Since    Millis      `json:"since"`
 	Version  int64       `json:"version"`
+}
+
+// FollowCall is what a call of follow or unfollow left behind: the edge and its owner's
+// version, which are those of before where it Changed nothing.
+type FollowCall struct {
+	FollowChange
+	Changed bool
 }
 
 // BlogBody is a blog that was published or deleted.

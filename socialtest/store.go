@@ -1,5 +1,5 @@
 // Package socialtest is the harness of the tests: a fresh store of every kind for each
-// test, a clock that the test holds, and a GraphQL client.
+// test, a Redis and a network to break, a clock that the test holds, and a GraphQL client.
 package socialtest
 
 import (

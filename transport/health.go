@@ -18,11 +18,24 @@ func healthz(w http.ResponseWriter, _ *http.Request) {
 	writeText(w, http.StatusOK, "ok")
 }
 
+// Health serves /healthz and /readyz alone, for a process that takes no requests. ready
+// says why it should not be counted on, or nil.
+func Health(ready func(context.Context) error) http.Handler {
+	mux := http.NewServeMux()
+	addHealth(mux, ready)
+	return mux
+}
+
+func addHealth(mux *http.ServeMux, ready func(context.Context) error) {
+	mux.HandleFunc("GET /healthz", healthz)
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { readyz(w, r, ready) })
+}
+
 // readyz says whether requests should come here.
-func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
+func readyz(w http.ResponseWriter, r *http.Request, ready func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
-	err := s.cfg.Ready(ctx)
+	err := ready(ctx)
 	if err == nil {
 		writeText(w, http.StatusOK, "ready")
 		return

@@ -99,8 +99,7 @@ func New(cfg Config) http.Handler {
 	s.exec.SetRecoverFunc(recovered)
 
 	s.mux.HandleFunc("/graphql", s.graphql)
-	s.mux.HandleFunc("GET /healthz", healthz)
-	s.mux.HandleFunc("GET /readyz", s.readyz)
+	addHealth(s.mux, cfg.Ready)
 	if cfg.Page != nil {
 		s.mux.Handle("/", cfg.Page)
 	}

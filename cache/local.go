@@ -1,0 +1,173 @@
+package cache
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// lifetime is how old a value may be, counted from before its load began.
+const lifetime = time.Second
+
+// never lies after every time of the clock.
+const never = time.Duration(math.MaxInt64)
+
+// Local keeps what a batch reader found, for a second at most, and lets calls that ask for
+// the same key at the same time share one read. Values are shared between callers: nobody
+// may change them. Safe for parallel use.
+//
+// Otter is the bounded store alone. Its own loading counts a value's age from its arrival,
+// hands late values to all who wait, and its InvalidateAll misses the loads in flight.
+type Local[K comparable, V any] struct {
+	load  func(context.Context, []K) (map[K]V, error)
+	clock func() time.Duration
+	known *otter.Cache[K, dated[V]]
+
+	// mu guards flying and is held to change known: what lands is stored only if its
+	// flight is still the key's.
+	mu     sync.Mutex
+	flying map[K]*flight[K, V]
+}
+
+// dated is a value and a time before its load began.
+type dated[V any] struct {
+	value V
+	began time.Duration
+}
+
+// answer is what one Get has so far.
+type answer[K comparable, V any] struct {
+	found  map[K]V
+	oldest time.Duration // when the first load of others in found began
+}
+
+// NewLocal keeps at most maxEntries values (for less than 1, 1) in front of load, which
+// reads keys, each given once, and leaves out those that are not there. The map that it
+// answers is no longer its own.
+func NewLocal[K comparable, V any](maxEntries int, load func(ctx context.Context, keys []K) (map[K]V, error)) *Local[K, V] {
+	return &Local[K, V]{
+		load:   load,
+		clock:  bootTime,
+		known:  otter.Must(&otter.Options[K, dated[V]]{MaximumSize: max(1, maxEntries)}),
+		flying: map[K]*flight[K, V]{},
+	}
+}
+
+// Get gives the values of the keys; a key that is missing in the map is not there, which is
+// shared but not kept. All that nobody is loading is loaded at once, with this ctx; the rest
+// is waited for until ctx ends. An error of a load goes to all who wait for it, unless it is
+// its caller's ctx that ended. Nothing answered is older than a second, counted from before
+// its load, except what this call has loaded itself.
+func (l *Local[K, V]) Get(ctx context.Context, keys []K) (map[K]V, error) {
+	now := l.clock()
+	a := &answer[K, V]{found: make(map[K]V, len(keys)), oldest: never}
+	missing := l.look(a, keys, now)
+	if len(missing) == 0 {
+		return a.found, nil
+	}
+	own, joined := l.begin(a, missing, now)
+	// Its own comes first: whom others wait for waits for nobody, so no calls wait in a ring.
+	if err := l.fly(ctx, own); err != nil {
+		return nil, err
+	}
+	a.take(own.found, own.keys...)
+	usable, err := a.join(ctx, joined)
+	if err != nil {
+		return nil, err
+	}
+	// What others loaded may have aged while this call loaded and waited.
+	if !usable || l.clock()-a.oldest >= lifetime {
+		if err := l.alone(ctx, a, without(keys, own.keys)); err != nil {
+			return nil, err
+		}
+	}
+	return a.found, nil
+}
+
+// Drop forgets the keys. What is being loaded for them now answers those who wait already,
+// and nobody who asks after Drop has returned.
+func (l *Local[K, V]) Drop(keys ...K) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, k := range keys {
+		delete(l.flying, k)
+		l.known.Invalidate(k)
+	}
+}
+
+// Clear is [Local.Drop] of every key.
+func (l *Local[K, V]) Clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.flying)
+	l.known.InvalidateAll()
+}
+
+// look takes what is kept, and gives the other keys.
+func (l *Local[K, V]) look(a *answer[K, V], keys []K, now time.Duration) (missing []K) {
+	for _, k := range keys {
+		if d, ok := l.known.GetIfPresent(k); ok && now-d.began < lifetime {
+			a.found[k], a.oldest = d.value, min(a.oldest, d.began)
+		} else {
+			missing = append(missing, k)
+		}
+	}
+	return missing
+}
+
+// begin sorts the keys into those that this call is to load, in a flight that others can
+// join from now on, and those that are being loaded. It looks again at what is kept, since a
+// flight may have landed meanwhile. A flight too old to answer this call is replaced.
+func (l *Local[K, V]) begin(a *answer[K, V], keys []K, now time.Duration) (own *flight[K, V], joined map[K]*flight[K, V]) {
+	own = &flight[K, V]{began: now, done: make(chan struct{})}
+	joined = map[K]*flight[K, V]{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, k := range l.look(a, keys, now) {
+		f, ok := l.flying[k]
+		switch {
+		case f == own:
+		case ok && now-f.began < lifetime:
+			joined[k] = f
+		default:
+			l.flying[k] = own
+			own.keys = append(own.keys, k)
+		}
+	}
+	return own, joined
+}
+
+// alone loads keys for this call only, once, and replaces what others answered. Nobody
+// joins and nothing is kept, so it does not matter how long it takes.
+func (l *Local[K, V]) alone(ctx context.Context, a *answer[K, V], keys []K) error {
+	found, err := l.load(ctx, keys)
+	a.take(found, keys...)
+	return err
+}
+
+// take answers these keys by what a load found, whatever was answered before.
+func (a *answer[K, V]) take(found map[K]V, keys ...K) {
+	for _, k := range keys {
+		delete(a.found, k)
+		if v, ok := found[k]; ok {
+			a.found[k] = v
+		}
+	}
+}
+
+// without gives the keys but for some, each once.
+func without[K comparable](keys, some []K) []K {
+	rest := make(map[K]struct{}, len(keys))
+	for _, k := range keys {
+		rest[k] = struct{}{}
+	}
+	for _, k := range some {
+		delete(rest, k)
+	}
+	return slices.Collect(maps.Keys(rest))
+}

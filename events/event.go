@@ -1,0 +1,62 @@
+package events
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"kith/db"
+	"kith/social"
+)
+
+// Event is an event with its place in the log. Body is a value of its kind's type.
+type Event struct {
+	Lane int
+	Seq  int64
+	social.Event
+}
+
+// errUnknown is the error of a kind that this binary does not know. During a rolling
+// upgrade newer ones write such: they are no fault, and passed by.
+var errUnknown = errors.New("a kind of event that this binary does not know")
+
+// decode gives the stored body the type of its kind.
+func decode(s db.StoredEvent) (Event, error) {
+	e := Event{Lane: s.Lane, Seq: s.Seq, Event: social.Event{Kind: s.Kind}}
+	var err error
+	switch s.Kind {
+	case social.FollowEvent:
+		e.Body, err = body(s.Body, func(b social.FollowBody) []social.ID {
+			ids := make([]social.ID, 0, 2*len(b.Changes))
+			for _, c := range b.Changes {
+				ids = append(ids, c.UserID, c.TargetID)
+			}
+			return ids
+		})
+	case social.BlogEvent:
+		e.Body, err = body(s.Body, func(b social.BlogBody) []social.ID { return []social.ID{b.BlogID, b.AuthorID} })
+	case social.UserEvent:
+		e.Body, err = body(s.Body, func(b social.UserBody) []social.ID { return []social.ID{b.UserID} })
+	default:
+		err = errUnknown
+	}
+	if err != nil {
+		return Event{}, fmt.Errorf("read %q event: %w", s.Kind, err)
+	}
+	return e, nil
+}
+
+// body reads JSON whose ids must all be there: an absent one would be read as 0. Fields
+// that a newer binary adds are ignored.
+func body[T any](text string, ids func(T) []social.ID) (T, error) {
+	var b T
+	if err := json.Unmarshal([]byte(text), &b); err != nil {
+		return b, err
+	}
+	for _, id := range ids(b) {
+		if id <= 0 {
+			return b, fmt.Errorf("%d is no id", id)
+		}
+	}
+	return b, nil
+}

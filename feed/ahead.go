@@ -1,0 +1,83 @@
+package feed
+
+import (
+	"context"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"kith/rdb"
+	"kith/social"
+)
+
+const (
+	// pagesAhead is how many pages below the floor are read at once.
+	pagesAhead = 5
+	// settled is how old a cursor must be for reading ahead: nothing that is published
+	// later can lie below it, see [maxIDAge]. Clocks differ by a second at most.
+	settled = 10 * time.Second
+	// aheadLife and maxAhead bound what is kept; it does not grow wrong.
+	aheadLife = time.Minute
+	maxAhead  = 10_000
+)
+
+// stretch is a piece of a feed below the inbox: all refs below from down to the last, or
+// to the end of the feed. It is whole as long as the viewer's edges are of its version:
+// blogs in it can only vanish, and that shows when they are read.
+type stretch struct {
+	version int64
+	from    social.ID
+	refs    []social.BlogRef
+	atEnd   bool
+}
+
+func newAhead() *otter.Cache[social.ID, *stretch] {
+	return otter.Must(&otter.Options[social.ID, *stretch]{
+		MaximumSize:      maxAhead,
+		ExpiryCalculator: otter.ExpiryWriting[social.ID, *stretch](aheadLife),
+	})
+}
+
+// below reads on below the inbox, whose refs it begins with: from what was read ahead, or
+// from SQL, some pages at once.
+func (r *reader) below(ctx context.Context, n int, got rdb.HomeAnswer) ([]social.BlogRef, error) {
+	from := min(r.past, got.Floor)
+	left := n - len(got.Refs)
+	if kept, ok := r.ahead.GetIfPresent(r.viewer); ok && kept.version == got.Version {
+		if refs, enough := kept.after(from, left); enough {
+			return append(got.Refs, refs...), nil
+		}
+	}
+	_, followed, err := r.db.Followed(ctx, r.viewer)
+	if err != nil {
+		return nil, err
+	}
+	scan := newScan(r.db, idsOf(followed), false, from, r.clock.NowMS())
+	if r.clock.NowMS()-from.Time() < social.Millis(settled.Milliseconds()) {
+		r.scan = scan
+		return got.Refs, nil
+	}
+	refs, err := scan.read(ctx, pagesAhead*left)
+	if err != nil {
+		return nil, err
+	}
+	kept := &stretch{version: got.Version, from: from, refs: refs, atEnd: len(refs) < pagesAhead*left}
+	r.ahead.Set(r.viewer, kept)
+	refs, _ = kept.after(from, left)
+	return append(got.Refs, refs...), nil
+}
+
+// after gives the n refs below an id, and whether the stretch knows them: fewer only at
+// the end of the feed.
+func (s *stretch) after(id social.ID, n int) (refs []social.BlogRef, known bool) {
+	if id > s.from {
+		return nil, false
+	}
+	for i, ref := range s.refs {
+		if ref.ID < id {
+			refs = s.refs[i:min(i+n, len(s.refs)):len(s.refs)]
+			break
+		}
+	}
+	return refs, len(refs) == n || s.atEnd
+}

@@ -1,0 +1,39 @@
+-- move brings a follow or unfollow that has been committed, or one that changed nothing,
+-- to the caches of its owner. It may come late, twice, or in another order.
+--
+-- KEYS     following, its lease, inbox, wrote: of the owner
+-- ARGV     the owner's version since the change; 1 if it changed something, else 0; 1 if
+--          the target is followed now, else 0; target (8 bytes); since (ms); life of
+--          wrote (ms), or 0 to leave that
+-- Returns  false where the inbox needs no blogs of the target; else its lowest member,
+--          empty while it is being built
+-- Cost     O(log) of those followed; an unfollow looks through the inbox
+local following, lease, inbox, wrote = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local version, followed, target = tonumber(ARGV[1]), ARGV[3] == '1', ARGV[4]
+
+-- A fill that has read already may have read too early.
+redis.call('DEL', lease)
+local have = tonumber(redis.call('ZSCORE', following, 'v') or nil)
+if have and have < version then
+  if ARGV[2] == '1' and have == version - 1 then
+    if followed then redis.call('ZADD', following, ARGV[5], target) else redis.call('ZREM', following, target) end
+    redis.call('ZADD', following, ARGV[1], 'v')
+  else
+    redis.call('DEL', following)
+    have = nil
+  end
+end
+if ARGV[6] ~= '0' then redis.call('SET', wrote, '', 'PX', ARGV[6]) end
+
+local lacks = have and not redis.call('ZSCORE', following, target)
+if not followed then
+  if lacks then -- as the list itself says, whatever order things came in
+    for _, m in ipairs(redis.call('ZRANGE', inbox, 0, -1)) do
+      if string.sub(m, 9) == target then redis.call('ZREM', inbox, m) end
+    end
+  end
+  return false
+end
+local floor = redis.call('ZRANGE', inbox, 0, 0)[1]
+if lacks or not floor then return false end
+return redis.call('ZCOUNT', inbox, '+inf', '+inf') > 0 and '' or floor
