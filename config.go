@@ -77,8 +77,8 @@ type serveCommand struct {
 	limitFlags
 	cacheFlags
 	Role    []string `name:"role" env:"KITH_ROLE" enum:"api,worker" default:"api,worker" placeholder:"ROLES" help:"What this process does: api serves requests, worker the slow work behind them; both by default. One of each at least has to run (${default})."`
-	Redis   string `name:"redis" env:"KITH_REDIS" placeholder:"URL" help:"Redis: redis://host:port, or the addresses of a cluster, separated by commas. Needed with --mysql, and only with it."`
-	Migrate string `name:"migrate" env:"KITH_MIGRATE" enum:"on,off" default:"on" help:"on or off: whether the schema is brought up at start (${default})."`
+	Redis   string   `name:"redis" env:"KITH_REDIS" placeholder:"URL" help:"Redis: redis://host:port, or the addresses of a cluster, separated by commas. Needed with --mysql, and only with it."`
+	Migrate string   `name:"migrate" env:"KITH_MIGRATE" enum:"on,off" default:"on" help:"on or off: whether the schema is brought up at start (${default})."`
 }
 
 // Run runs the server until ctx ends.

@@ -55,7 +55,7 @@ const (
 	maxHeader  = 32 << 10
 )
 
-// settings is what a server is made of. The zero values of the last five are production's.
+// settings is what a server is made of. The zero values of the last six are production's.
 type settings struct {
 	store         storeFlags
 	redis         string // empty: embedded
@@ -69,6 +69,7 @@ type settings struct {
 	clock       social.Clock
 	node        social.NodeFunc // instead of a lease
 	cache       cache.Config
+	step        func() // see [rdb.Config]
 	cheapHashes bool
 	visitor     string // the handle of whom the page is signed in as; empty for nobody
 }
@@ -186,7 +187,7 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 
 // openRedis opens Redis, with the caches and the bell that go over it.
 func (s *server) openRedis(ctx context.Context, cfg settings) (err error) {
-	if s.redis, err = rdb.Open(rdb.Config{URL: cfg.redis}); err != nil {
+	if s.redis, err = rdb.Open(rdb.Config{URL: cfg.redis, Step: cfg.step}); err != nil {
 		return err
 	}
 	if err := s.redis.Ping(ctx); err != nil {

@@ -31,8 +31,8 @@ func (l *Local[K, V]) fly(ctx context.Context, f *flight[K, V]) error {
 	return f.err
 }
 
-// land stores what was not dropped on the way, and wakes who waits. What came too late is
-// for look to see: it judges every age.
+// land stores what was not dropped on the way, and wakes who waits. An age
+// is judged when a value is answered, not here.
 func (l *Local[K, V]) land(f *flight[K, V]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,9 +48,9 @@ func (l *Local[K, V]) land(f *flight[K, V]) {
 	close(f.done)
 }
 
-// join waits for the flights of others. They are not usable if one was abandoned.
-func (a *answer[K, V]) join(ctx context.Context, joined map[K]*flight[K, V]) (usable bool, err error) {
-	for k, f := range joined {
+// join waits for what others load. It is not usable if a flight was abandoned.
+func (a *answer[K, V]) join(ctx context.Context) (usable bool, err error) {
+	for k, f := range a.joined {
 		select {
 		case <-f.done:
 		case <-ctx.Done():

@@ -43,7 +43,9 @@ type dated[V any] struct {
 // answer is what one Get has so far.
 type answer[K comparable, V any] struct {
 	found  map[K]V
-	oldest time.Duration // when the first load of others in found began
+	oldest time.Duration       // when the first load of others in found began
+	own    *flight[K, V]       // what this call loads
+	joined map[K]*flight[K, V] // what it waits for
 }
 
 // NewLocal keeps at most maxEntries values (for less than 1, 1) in front of load, which
@@ -64,25 +66,22 @@ func NewLocal[K comparable, V any](maxEntries int, load func(ctx context.Context
 // its caller's ctx that ended. Nothing answered is older than a second, counted from before
 // its load, except what this call has loaded itself.
 func (l *Local[K, V]) Get(ctx context.Context, keys []K) (map[K]V, error) {
-	now := l.clock()
-	a := &answer[K, V]{found: make(map[K]V, len(keys)), oldest: never}
-	missing := l.look(a, keys, now)
-	if len(missing) == 0 {
-		return a.found, nil
+	if found, ok := l.kept(keys); ok {
+		return found, nil
 	}
-	own, joined := l.begin(a, missing, now)
+	a := l.begin(keys)
 	// Its own comes first: whom others wait for waits for nobody, so no calls wait in a ring.
-	if err := l.fly(ctx, own); err != nil {
+	if err := l.fly(ctx, a.own); err != nil {
 		return nil, err
 	}
-	a.take(own.found, own.keys...)
-	usable, err := a.join(ctx, joined)
+	a.take(a.own.found, a.own.keys...)
+	usable, err := a.join(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// What others loaded may have aged while this call loaded and waited.
-	if !usable || l.clock()-a.oldest >= lifetime {
-		if err := l.alone(ctx, a, without(keys, own.keys)); err != nil {
+	if !usable || !l.fresh(a.oldest) {
+		if err := l.alone(ctx, a, without(keys, a.own.keys)); err != nil {
 			return nil, err
 		}
 	}
@@ -108,38 +107,47 @@ func (l *Local[K, V]) Clear() {
 	l.known.InvalidateAll()
 }
 
-// look takes what is kept, and gives the other keys.
-func (l *Local[K, V]) look(a *answer[K, V], keys []K, now time.Duration) (missing []K) {
+// fresh tells whether what began then may be answered now. It is asked after the values
+// were read: asked before, it would not see how old one is that landed in between.
+func (l *Local[K, V]) fresh(began time.Duration) bool { return l.clock()-began < lifetime }
+
+// kept answers from what is kept, if all of it is there.
+func (l *Local[K, V]) kept(keys []K) (found map[K]V, ok bool) {
+	found, oldest := make(map[K]V, len(keys)), never
 	for _, k := range keys {
-		if d, ok := l.known.GetIfPresent(k); ok && now-d.began < lifetime {
-			a.found[k], a.oldest = d.value, min(a.oldest, d.began)
-		} else {
-			missing = append(missing, k)
+		d, ok := l.known.GetIfPresent(k)
+		if !ok {
+			return nil, false
 		}
+		found[k], oldest = d.value, min(oldest, d.began)
 	}
-	return missing
+	return found, l.fresh(oldest)
 }
 
-// begin sorts the keys into those that this call is to load, in a flight that others can
-// join from now on, and those that are being loaded. It looks again at what is kept, since a
-// flight may have landed meanwhile. A flight too old to answer this call is replaced.
-func (l *Local[K, V]) begin(a *answer[K, V], keys []K, now time.Duration) (own *flight[K, V], joined map[K]*flight[K, V]) {
-	own = &flight[K, V]{began: now, done: make(chan struct{})}
-	joined = map[K]*flight[K, V]{}
+// begin sorts the keys into those that are kept, those that are being loaded, and those that
+// this call is to load, in a flight that others can join from now on. A flight too old to
+// answer this call is replaced.
+func (l *Local[K, V]) begin(keys []K) *answer[K, V] {
+	now := l.clock()
+	own := &flight[K, V]{began: now, done: make(chan struct{})}
+	a := &answer[K, V]{found: make(map[K]V, len(keys)), oldest: never, own: own, joined: map[K]*flight[K, V]{}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, k := range l.look(a, keys, now) {
-		f, ok := l.flying[k]
+	for _, k := range keys {
+		d, ok := l.known.GetIfPresent(k)
+		f := l.flying[k]
 		switch {
-		case f == own:
-		case ok && now-f.began < lifetime:
-			joined[k] = f
+		case ok && now-d.began < lifetime:
+			a.found[k], a.oldest = d.value, min(a.oldest, d.began)
+		case f == own: // the key was given twice
+		case f != nil && now-f.began < lifetime:
+			a.joined[k] = f
 		default:
 			l.flying[k] = own
 			own.keys = append(own.keys, k)
 		}
 	}
-	return own, joined
+	return a
 }
 
 // alone loads keys for this call only, once, and replaces what others answered. Nobody

@@ -109,7 +109,7 @@ func TestParallelReadsSeeWhatWasDropped(t *testing.T) {
 	var all sync.WaitGroup
 	for reader := range 16 {
 		all.Go(func() {
-			for range 1000 {
+			for range 500 {
 				s.ask(t, reader)
 				if rand.IntN(4) == 0 {
 					s.write()

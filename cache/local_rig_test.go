@@ -55,8 +55,11 @@ func (r *rig) read(ctx context.Context, keys []int) (map[int]string, error) {
 	r.mu.Unlock()
 	select {
 	case err := <-l.reply:
-		if errors.Is(err, errPanic) {
+		switch {
+		case errors.Is(err, errPanic):
 			panic(err)
+		case errors.Is(err, errGone):
+			return nil, nil
 		}
 		return r.found(n, keys), err
 	case <-ctx.Done():
@@ -64,7 +67,8 @@ func (r *rig) read(ctx context.Context, keys []int) (map[int]string, error) {
 	}
 }
 
-var errPanic, errDown = errors.New("panic"), errors.New("down")
+// What a load ends in, other than its values: a panic, an error, or no values.
+var errPanic, errDown, errGone = errors.New("panic"), errors.New("down"), errors.New("gone")
 
 func (r *rig) found(n int, keys []int) map[int]string {
 	found := map[int]string{99: "unasked"}

@@ -61,16 +61,30 @@ func TestOneLoadForAllWhoAsk(t *testing.T) {
 	})
 }
 
-// A flight can land between a call's first look and its taking of the lock.
+// A flight can land between a call's look at what is kept and its taking of the lock.
 func TestWhatLandedMeanwhileIsNotLoadedAgain(t *testing.T) {
 	withRig(t, func(t *testing.T, r *rig) {
 		r.get(t.Context(), 1)
 		r.land(0, nil)
-		a := &answer[int, string]{found: map[int]string{}, oldest: never}
-		own, joined := r.begin(a, []int{1, 2}, r.clock())
-		if a.found[1] != "1@0" || !slices.Equal(own.keys, []int{2}) || len(joined) > 0 {
-			t.Errorf("found %v, loads %v, joined %v", a.found, own.keys, joined)
+		a := r.begin([]int{1, 2})
+		if a.found[1] != "1@0" || !slices.Equal(a.own.keys, []int{2}) || len(a.joined) > 0 {
+			t.Errorf("found %v, loads %v, joined %v", a.found, a.own.keys, a.joined)
 		}
+	})
+}
+
+func TestOldValueIsReplacedByOneLoad(t *testing.T) {
+	withRig(t, func(t *testing.T, r *rig) {
+		r.get(t.Context(), 1)
+		r.land(0, nil)
+		r.wait(time.Second)
+		a := r.get(t.Context(), 1)
+		b := r.get(t.Context(), 1)
+		r.began(2, 1)
+		r.land(1, nil)
+		a.is("1@1")
+		b.is("1@1")
+		r.get(t.Context(), 1).is("1@1")
 	})
 }
 
@@ -140,6 +154,20 @@ func TestKeptValueThatAgedMeanwhileIsLoaded(t *testing.T) {
 		r.began(3, 1, 2)
 		r.land(2, nil)
 		a.is("1@2 2@2 3@1")
+	})
+}
+
+// The same, but its row is gone by then.
+func TestKeptValueThatIsGoneMeanwhileIsNotAnswered(t *testing.T) {
+	withRig(t, func(t *testing.T, r *rig) {
+		r.get(t.Context(), 1)
+		r.land(0, nil)
+		a := r.get(t.Context(), 1, 2)
+		r.wait(time.Second)
+		r.land(1, nil)
+		r.began(3, 1)
+		r.land(2, errGone)
+		a.is("2@1")
 	})
 }
 

@@ -142,6 +142,9 @@ func (c *Consumer) claim(ctx context.Context) error {
 
 // release gives the lanes back, at the end of ctx.
 func (c *Consumer) release(ctx context.Context) {
+	for _, l := range c.lanes {
+		l.drop()
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
 	err := c.db.Transact(ctx, func(tx *db.Tx) error { return tx.ReleaseLanes(ctx, c.name, c.holder) })

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"kith/db"
 	"kith/cache"
+	"kith/db"
 	"kith/feed"
 	"kith/social"
 	"kith/socialtest"

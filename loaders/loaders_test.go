@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"kith/db"
 	"kith/cache"
+	"kith/db"
 	"kith/feed"
 	"kith/follow"
 	"kith/loaders"

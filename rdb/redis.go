@@ -24,6 +24,8 @@ type Config struct {
 	// TLS, or addresses of a cluster: user:password@host:port,host:port,... where the part
 	// before the @ may be absent. Empty: a Redis in this process, for this server alone.
 	URL string
+	// Step is called before and after every round trip; nil for nothing. Tests pause there.
+	Step func()
 }
 
 // Redis is the connection. Safe for parallel use.
@@ -56,7 +58,7 @@ func open(cfg Config, patience time.Duration) (*Redis, error) {
 	}
 	bounded(opts, r.patience)
 	r.client = redis.NewUniversalClient(opts)
-	r.client.AddHook(counter{&r.commands})
+	r.client.AddHook(counter{&r.commands, cfg.Step})
 	return r, nil
 }
 

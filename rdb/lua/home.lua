@@ -1,6 +1,6 @@
 -- home reads on in a person's inbox, strictly past an id, without those not followed now.
--- What is missing it marks for whoever fills it: the list of those followed by a lease,
--- the inbox by an entry above all others, "building"; that only where the whole is read.
+-- It marks what is missing for whoever fills it: the list of those followed by a lease, the
+-- inbox, where it is read from its head, by an entry above all others, "building".
 -- KEYS     inbox, following, its lease, wrote: of one person
 -- ARGV     token (16 bytes); how many entries; up or down; the id (8 bytes) and its time
 --          (ms or inf); life of lease and building, of the inbox, of wrote (ms)
@@ -8,14 +8,14 @@
 --          none, mine (to build), building or whole; its lowest member; then the entries
 -- Cost     a page of the inbox, at most all of it; two writes where much is missing
 local inbox, following, lease, wrote = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local most, up, id, time = tonumber(ARGV[2]) + 4, ARGV[3] == 'up', ARGV[4], ARGV[5]
+local most, up, id, time = ARGV[2] + 4, ARGV[3] == 'up', ARGV[4], ARGV[5]
 local left = redis.call('PTTL', wrote)
 if left < 0 then redis.call('SET', wrote, '', 'PX', ARGV[8]) end
 local version = redis.call('ZSCORE', following, 'v')
 if not version then redis.call('SET', lease, ARGV[1], 'NX', 'PX', ARGV[6]) end
 local floor, state = redis.call('ZRANGE', inbox, 0, 0)[1], 'whole'
-if not floor and time ~= '+inf' then state = 'none'
-elseif not floor then
+if not floor then state = 'none' end
+if not floor and time == '+inf' then
   state = 'mine'
   redis.call('ZADD', inbox, '+inf', ARGV[1])
   redis.call('PEXPIRE', inbox, ARGV[6])
@@ -30,7 +30,7 @@ local function past(m) -- by bytes: < on strings goes by the machine's locale
     if d ~= 0 then return (d > 0) == up end
   end
 end
-local at = up and redis.call('ZCOUNT', inbox, '-inf', '(' .. time) or redis.call('ZCOUNT', inbox, '(' .. time, '+inf')
+local at = redis.call('ZCOUNT', inbox, up and '-inf' or '(' .. time, up and '(' .. time or '+inf')
 repeat
   local members, authors = redis.call(up and 'ZRANGE' or 'ZREVRANGE', inbox, at, at + most + 9), {}
   for i, m in ipairs(members) do authors[i] = string.sub(m, 9) end
