@@ -13,10 +13,9 @@ local left = redis.call('PTTL', wrote)
 if left < 0 then redis.call('SET', wrote, '', 'PX', ARGV[8]) end
 local version = redis.call('ZSCORE', following, 'v')
 if not version then redis.call('SET', lease, ARGV[1], 'NX', 'PX', ARGV[6]) end
-local floor, state = redis.call('ZRANGE', inbox, 0, 0)[1], 'whole'
-if not floor then state = 'none' end
-if not floor and time == '+inf' then
-  state = 'mine'
+local floor = redis.call('ZRANGE', inbox, 0, 0)[1]
+local state = floor and 'whole' or time == '+inf' and 'mine' or 'none'
+if state == 'mine' then
   redis.call('ZADD', inbox, '+inf', ARGV[1])
   redis.call('PEXPIRE', inbox, ARGV[6])
 elseif redis.call('ZCOUNT', inbox, '+inf', '+inf') > 0 then state = 'building' end
