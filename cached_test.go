@@ -23,6 +23,7 @@ type brokenRedis interface {
 	Start(t testing.TB)
 	Flush(t testing.TB)
 	DropKeys(t testing.TB, pattern string) int
+	ExpireIn(t testing.TB, pattern string, left time.Duration)
 }
 
 // cachedWorld is servers over one store and one Redis of the test's own, all at work.
@@ -64,10 +65,10 @@ func newCachedWorld(t testing.TB, s *socialtest.Store, r brokenRedis, n int, set
 	for i := range n {
 		w.servers = append(w.servers, w.open(t, s, i))
 		w.stops, w.ended = append(w.stops, nil), append(w.ended, nil)
+		w.world = &world{server: w.servers[0], Store: s}
 		w.begin(i)
+		w.awaitOn(t)
 	}
-	w.world = &world{server: w.servers[0], Store: s}
-	w.awaitOn(t)
 	return w
 }
 
@@ -103,12 +104,17 @@ func (w *cachedWorld) halt(i int) {
 
 func (w *cachedWorld) works(i int) bool { return w.stops[i] != nil }
 
-func (w *cachedWorld) close() {
+func (w *cachedWorld) close() { w.haltAll() }
+
+// haltAll ends the work of all, and tells of whom.
+func (w *cachedWorld) haltAll() (worked []int) {
 	for i := range w.servers {
 		if w.works(i) {
 			w.halt(i)
+			worked = append(worked, i)
 		}
 	}
+	return worked
 }
 
 // awaitOn waits until all caches are on, and every server at work knows it.
@@ -163,10 +169,25 @@ func (e *embedded) Start(t testing.TB) {
 }
 
 func (e *embedded) DropKeys(_ testing.TB, pattern string) (n int) {
-	for _, k := range e.m.Keys() {
-		if ok, _ := path.Match(pattern, k); ok && e.m.Del(k) {
+	for _, k := range e.matching(pattern) {
+		if e.m.Del(k) {
 			n++
 		}
 	}
 	return n
+}
+
+func (e *embedded) ExpireIn(_ testing.TB, pattern string, left time.Duration) {
+	for _, k := range e.matching(pattern) {
+		e.m.SetTTL(k, left)
+	}
+}
+
+func (e *embedded) matching(pattern string) (keys []string) {
+	for _, k := range e.m.Keys() {
+		if ok, _ := path.Match(pattern, k); ok {
+			keys = append(keys, k)
+		}
+	}
+	return keys
 }

@@ -100,13 +100,11 @@ func (m *model) epochs() []int64 {
 // repeatEvents sets the consumer back by some events, while nobody works.
 func (m *model) repeatEvents(r *rapid.T) {
 	by := rapid.IntRange(1, 20).Draw(r, "events")
-	for i := range m.world.servers {
-		if m.world.works(i) {
-			m.world.halt(i)
-			defer m.world.begin(i)
-		}
-	}
+	working := m.world.haltAll()
 	m.world.Exec(m.t, "UPDATE consumed SET position = CASE WHEN position > ? THEN position - ? ELSE 0 END", by, by)
+	for _, i := range working {
+		m.world.begin(i)
+	}
 }
 
 // guarded tells whether any server works.

@@ -99,6 +99,9 @@ func (g *Guard) switchOn(ctx context.Context, parts []db.CachePart, histories [r
 	for i, p := range parts {
 		begin[i] = rdb.BeginEpoch(p.Part, p.Epoch+1, histories[p.Part])
 	}
+	if len(begin) > 0 {
+		g.state.redis.Load(ctx)
+	}
 	g.state.redis.Run(ctx, func(int) int64 { return 0 }, begin...)
 	var on []db.CachePart
 	for i, p := range parts {
@@ -114,5 +117,6 @@ func (g *Guard) switchOn(ctx context.Context, parts []db.CachePart, histories [r
 		return err
 	}
 	g.state.log.Info("caches switched on", "partitions", len(on))
-	return nil
+	_, err := g.state.read(ctx) // this server need not wait to know
+	return err
 }

@@ -3,12 +3,15 @@ package feed
 import (
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
 	"kith/events"
 	"kith/rdb"
 	"kith/social"
 )
 
-// fanoutPiece is how many followers are read at once.
+// fanoutPiece is how many followers are read at once. A piece is one round trip to Redis,
+// which must keep within what a command may take while every lane is fanned out.
 const fanoutPiece = 1000
 
 // Consume brings events to the caches: new blogs to the inboxes of the author's followers,
@@ -39,31 +42,53 @@ func (f *Feed) fanOut(ctx context.Context, blog social.BlogBody) error {
 		return err
 	}
 	ref := social.BlogRef{ID: blog.BlogID, AuthorID: blog.AuthorID}
-	counts := rdb.DropCounts(blog.AuthorID)
-	for after := social.ID(0); ; {
-		followers, err := f.db.FollowersAfter(ctx, blog.AuthorID, after, fanoutPiece)
-		if err != nil {
-			return err
-		}
-		calls := []*rdb.Call{}
-		if after == 0 {
-			calls = append(calls, counts)
-		}
+	bring := func(part int, people []social.ID) *rdb.Call { return rdb.Remove(part, people, ref) }
+	if len(published) > 0 {
+		bring = func(part int, people []social.ID) *rdb.Call { return rdb.Push(part, people, f.size, ref) }
+	}
+	calls := []*rdb.Call{rdb.DropCounts(blog.AuthorID)}
+	return f.eachPiece(ctx, blog.AuthorID, func(ctx context.Context, followers []social.ID) error {
 		for part, people := range byPartition(followers) {
-			if len(published) > 0 {
-				calls = append(calls, rdb.Push(part, people, f.size, ref))
-			} else {
-				calls = append(calls, rdb.Remove(part, people, ref))
+			calls = append(calls, bring(part, people))
+		}
+		err := f.caches.SettleApart(ctx, calls...)
+		calls = nil
+		return err
+	})
+}
+
+// eachPiece hands on all followers of a person, one piece after the other, at least one
+// and perhaps empty. The next is read meanwhile.
+func (f *Feed) eachPiece(ctx context.Context, author social.ID, do func(context.Context, []social.ID) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	pieces := make(chan []social.ID)
+	g.Go(func() error {
+		defer close(pieces)
+		for after := social.ID(0); ; {
+			piece, err := f.db.FollowersAfter(ctx, author, after, fanoutPiece)
+			if err != nil {
+				return err
+			}
+			select {
+			case pieces <- piece:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if len(piece) < fanoutPiece {
+				return nil
+			}
+			after = piece[len(piece)-1]
+		}
+	})
+	g.Go(func() error {
+		for piece := range pieces {
+			if err := do(ctx, piece); err != nil {
+				return err
 			}
 		}
-		if err := f.caches.SettleApart(ctx, calls...); err != nil {
-			return err
-		}
-		if len(followers) < fanoutPiece {
-			return nil
-		}
-		after = followers[len(followers)-1]
-	}
+		return nil
+	})
+	return g.Wait()
 }
 
 func byPartition(people []social.ID) map[int][]social.ID {

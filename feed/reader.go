@@ -98,7 +98,7 @@ func (r *reader) fill(ctx context.Context, n int, token string, epoch int64, got
 	}
 	r.scan = newScan(r.db, idsOf(followed), r.up, r.past, r.clock.NowMS())
 	var fills []*rdb.Call
-	if got.Version < 0 && version > 0 {
+	if got.Version < 0 {
 		fills = append(fills, rdb.FillFollowing(r.viewer, token, version, followed))
 	}
 	if got.Missing {

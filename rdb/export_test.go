@@ -50,3 +50,24 @@ var (
 	Tags        = tags
 	PartitionOf = partitionOf
 )
+
+// The names of the keys.
+var (
+	InboxKey     = inboxKey
+	FollowingKey = followingKey
+	CountKey     = countKey
+	WroteKey     = wroteKey
+	LeaseOf      = leaseOf
+	EpochKey     = epochKey
+)
+
+// Answered is what Redis answered, as it is; nil for a failure.
+func (c *Call) Answered() any {
+	if c.cmd == nil {
+		return nil
+	}
+	return c.cmd.Val()
+}
+
+// Patience is how long a command may take.
+const Patience = patience

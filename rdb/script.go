@@ -22,6 +22,18 @@ var (
 	wroteScript  = script("wrote")
 )
 
+// Load makes all servers know the scripts, so that the first to run them need not send
+// them; what fails is left to those.
+func (r *Redis) Load(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	for _, s := range []*redis.Script{
+		buildScript, fillScript, homeScript, limitScript, moveScript, pushScript, removeScript, takeScript, wroteScript,
+	} {
+		_ = s.Load(ctx, r.client).Err()
+	}
+}
+
 func script(name string) *redis.Script {
 	text, err := sources.ReadFile("lua/" + name + ".lua")
 	if err != nil {

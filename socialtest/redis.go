@@ -126,19 +126,34 @@ func (r *Redis) ScriptFlush(t testing.TB) {
 
 // DropKeys deletes the keys that match a pattern of SCAN, as eviction may, and gives their
 // number.
-func (r *Redis) DropKeys(t testing.TB, pattern string) int {
+func (r *Redis) DropKeys(t testing.TB, pattern string) (n int) {
 	t.Helper()
-	ctx, dropped := context.Background(), int64(0)
+	r.scan(t, pattern, func(ctx context.Context, c redis.UniversalClient, key string) error {
+		gone, err := c.Del(ctx, key).Result() // in a cluster, one key at a time
+		n += int(gone)
+		return err
+	})
+	return n
+}
+
+// ExpireIn makes the keys that match a pattern of SCAN end after that long.
+func (r *Redis) ExpireIn(t testing.TB, pattern string, left time.Duration) {
+	t.Helper()
+	r.scan(t, pattern, func(ctx context.Context, c redis.UniversalClient, key string) error {
+		return c.PExpire(ctx, key, left).Err()
+	})
+}
+
+func (r *Redis) scan(t testing.TB, pattern string, do func(ctx context.Context, c redis.UniversalClient, key string) error) {
+	t.Helper()
+	ctx := context.Background()
 	r.each(func(n *RedisNode) {
 		keys := n.client.Scan(ctx, 0, pattern, 1000).Iterator()
 		for keys.Next(ctx) {
-			gone, err := n.client.Del(ctx, keys.Val()).Result() // in a cluster, one key at a time
-			must(t, err)
-			dropped += gone
+			must(t, do(ctx, n.client, keys.Val()))
 		}
 		must(t, keys.Err())
 	})
-	return int(dropped)
 }
 
 func (r *Redis) each(do func(*RedisNode)) {

@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"kith/cache"
+	"kith/db"
+	"kith/events"
+	"kith/feed"
+	"kith/rdb"
+	"kith/social"
+	"kith/socialtest"
+)
+
+// server is what a server has below GraphQL, at work: its feed over caches that are on.
+type server struct {
+	db     *db.DB
+	redis  *rdb.Redis
+	caches *cache.Caches
+	feed   *feed.Feed
+}
+
+// newServer starts a server over the store and a Redis; it ends with the benchmark. node
+// numbers servers, from 2.
+func newServer(b *testing.B, s *socialtest.Store, r *socialtest.Redis, node int) *server {
+	b.Helper()
+	d := s.OpenServer(b)
+	redis, err := rdb.Open(rdb.Config{URL: r.URL()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(b.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	caches := cache.New(d, redis, log, cache.Config{})
+	ids := social.NewSnowflake(time.Now, socialtest.Node(node))
+	k := &server{d, redis, caches, feed.New(d, caches, ids, time.Now, feed.Config{})}
+	bell := events.NewBell(redis)
+	d.OnEvents(bell.Ring)
+	tail := func(evs []events.Event) {
+		for _, e := range evs {
+			caches.Heard(e.Body)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	for _, run := range []func(context.Context) error{
+		caches.State.Run, bell.Run, cache.NewGuard(caches.State).Run,
+		events.NewTail(d, bell, log, tail, caches.Clear).Run,
+		events.NewConsumer(d, bell, log, "feed", k.feed.Consume).Run,
+	} {
+		work.Go(func() { _ = run(ctx) })
+	}
+	b.Cleanup(func() {
+		stop()
+		work.Wait()
+		_ = redis.Close()
+	})
+	k.awaitOn(b)
+	return k
+}
+
+// awaitOn waits until the server believes all caches.
+func (k *server) awaitOn(b *testing.B) {
+	b.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-tick.C {
+		on := 0
+		for part := range rdb.Parts {
+			if _, is := k.caches.Epoch(part); is {
+				on++
+			}
+		}
+		if on == rdb.Parts {
+			return
+		}
+	}
+	b.Fatal("the caches do not come on")
+}
+
+// insert writes rows, some at a time, by the shortest way.
+func insert(b *testing.B, s *socialtest.Store, into string, rows []string) {
+	b.Helper()
+	for len(rows) > 0 {
+		n := min(len(rows), 2000)
+		s.Exec(b, "INSERT INTO "+into+" VALUES "+strings.Join(rows[:n], ","))
+		rows = rows[n:]
+	}
+}

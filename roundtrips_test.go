@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"kith/social"
+)
+
+// trips are the round trips of one request.
+type trips struct{ redis, sql int64 }
+
+// counting counts what a request costs a server that does nothing else.
+func counting(s *server, request func()) trips {
+	before := trips{s.redis.Commands(), s.store.db.Statements()}
+	request()
+	return trips{s.redis.Commands() - before.redis, s.store.db.Statements() - before.sql}
+}
+
+// eachQuiet runs the test on every kind of stores, with a server that stands still: it
+// believes for an hour what it knows of the caches, so that its round trips are those of
+// requests.
+func eachQuiet(t *testing.T, test func(t *testing.T, w *cachedWorld, s *server)) {
+	t.Helper()
+	set := func(i int, cfg *settings) {
+		if i == 1 || cfg.store.MySQL == "" {
+			cfg.cache.Trust = time.Hour
+		}
+		if i == 1 {
+			cfg.roles = []string{apiRole}
+		}
+	}
+	eachCached(t, 2, set, func(t *testing.T, w *cachedWorld) {
+		defer w.close()
+		last := len(w.servers) - 1
+		w.halt(last)
+		test(t, w, w.servers[last])
+	})
+}
+
+// calm makes it 6 s since anybody wrote.
+func (w *cachedWorld) calm(t testing.TB) {
+	t.Helper()
+	w.redis.ExpireIn(t, "wrote:*", 24*time.Hour-6*time.Second)
+}
+
+const (
+	pageOf20   = `query($a: String) { followFeed(first: 20, after: $a) { nodes { id title author { handle } } pageInfo { endCursor hasNextPage } } }`
+	withCounts = `query { followFeed(first: 20) { nodes { id author { handle followerCount blogCount } } } }`
+)
+
+// P8, and section 12 of the design: warm pages take one round trip to Redis and no SQL,
+// with the counts of people too; whatever the number of those followed.
+func TestAWarmFeedPageTakesOneRoundTrip(t *testing.T) {
+	for _, followed := range []int{10, 5000} {
+		t.Run(fmt.Sprint(followed, " followed"), func(t *testing.T) {
+			eachQuiet(t, func(t *testing.T, w *cachedWorld, s *server) {
+				reader := w.person(t)
+				reader.Handler = s.handler
+				w.Clock.Advance(time.Second)
+				authors := w.crowd(t, reader, followed)
+				ids := w.spread(time.Minute, time.Minute, 800)
+				w.writeBlogs(t, ids, func(i int) social.ID { return authors[i%len(authors)] })
+				read := func(query, after string) func() {
+					v := map[string]any{}
+					if after != "" {
+						v["a"] = after
+					}
+					return func() { reader.OK(t, query, v) }
+				}
+				// The list of those followed, a range, the bodies; reading and storing.
+				same(t, "cold", counting(s, read(pageOf20, "")), trips{2, 1 + 1 + 2})
+				same(t, "warm, of somebody who may have just written", counting(s, read(pageOf20, "")), trips{1, 2})
+				w.calm(t)
+				same(t, "bodies cold", counting(s, read(pageOf20, "")), trips{1, 2})
+				eventually(t, "warm", trips{1, 0}, func() trips { return counting(s, read(pageOf20, "")) })
+				if n := counting(s, read(withCounts, "")); n.redis > 3 || n.sql > 3 {
+					t.Errorf("counts cold: %+v", n)
+				}
+				eventually(t, "counts warm", trips{1, 0}, func() trips { return counting(s, read(withCounts, "")) })
+				readBelowTheFloor(t, s, reader)
+			})
+		})
+	}
+}
+
+// readBelowTheFloor pages through all 800 blogs. Below the newest 500, one page in five
+// asks SQL what there is.
+func readBelowTheFloor(t *testing.T, s *server, reader person) {
+	t.Helper()
+	after, pages, asked := "", 0, int64(0)
+	for more := true; more; pages++ {
+		var v map[string]any
+		if after != "" {
+			v = map[string]any{"a": after}
+		}
+		n := counting(s, func() {
+			f := reader.OK(t, pageOf20, v).Get("followFeed")
+			after, more = f.Get("pageInfo.endCursor").String(), f.Get("pageInfo.hasNextPage").Bool()
+		})
+		if n.redis != 1 || n.sql > 9 {
+			t.Errorf("page %d took %+v", pages, n)
+		}
+		asked += max(0, n.sql-2) // the others are of bodies
+	}
+	same(t, "pages", pages, 40)
+	// Three times two statements, and at the end of the feed five more, to be sure of it.
+	if asked > 2*3+5+1 {
+		t.Errorf("%d statements for 15 pages below the floor", asked)
+	}
+}
+
+// Whatever the distribution: a cold inbox costs at most 8 round trips more than a warm one.
+func TestAColdInboxTakesAtMost8MoreRoundTrips(t *testing.T) {
+	for name, blogs := range map[string]func(w *world) []social.ID{
+		"nothing at all":                  func(*world) []social.ID { return nil },
+		"a burst behind a gap of 40 days": func(w *world) []social.ID { return w.spread(40*day, time.Millisecond, 2500) },
+		"all in one millisecond":          func(w *world) []social.ID { return w.at(time.Hour, 2500) },
+		"two a year":                      func(w *world) []social.ID { return w.spread(20*day, 180*day, 6) },
+		"a burst now and one long ago": func(w *world) []social.ID {
+			return append(w.spread(0, 900*time.Microsecond, 2100), w.spread(700*day, time.Hour, 30)...)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachQuiet(t, func(t *testing.T, w *cachedWorld, s *server) {
+				reader := w.person(t)
+				reader.Handler = s.handler
+				w.Clock.Advance(time.Second)
+				authors := w.crowd(t, reader, 10)
+				ids := blogs(w.world)
+				slices.Sort(ids)
+				ids = slices.Compact(ids)
+				w.writeBlogs(t, ids, func(i int) social.ID { return authors[i%len(authors)] })
+				n := counting(s, func() { reader.OK(t, pageOf20, nil) })
+				if n.redis > 2 || n.redis+n.sql > 1+2+8 {
+					t.Errorf("cold: %+v", n)
+				}
+				if n := counting(s, func() { reader.OK(t, pageOf20, nil) }); n.redis != 1 || n.sql > 2 {
+					t.Errorf("warm: %+v", n)
+				}
+			})
+		})
+	}
+}
+
+func same[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %+v, want %+v", what, got, want)
+	}
+}
+
+// eventually is same for what a pause of a busy machine may spoil: some tries.
+func eventually[T comparable](t testing.TB, what string, want T, try func() T) {
+	t.Helper()
+	var got T
+	for range 10 {
+		if got = try(); got == want {
+			return
+		}
+	}
+	same(t, what, got, want)
+}
