@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"path"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	mini "github.com/alicebob/miniredis/v2/server"
 
 	"kith/cache"
 	"kith/socialtest"
@@ -29,6 +31,7 @@ type brokenRedis interface {
 // cachedWorld is servers over one store and one Redis of the test's own, all at work.
 type cachedWorld struct {
 	*world
+	t       testing.TB
 	redis   brokenRedis
 	servers []*server
 	stops   []context.CancelFunc
@@ -61,7 +64,7 @@ func eachCached(t *testing.T, n int, set func(i int, cfg *settings), test func(t
 
 func newCachedWorld(t testing.TB, s *socialtest.Store, r brokenRedis, n int, set func(int, *settings)) *cachedWorld {
 	t.Helper()
-	w := &cachedWorld{redis: r, set: set}
+	w := &cachedWorld{t: t, redis: r, set: set}
 	for i := range n {
 		w.servers = append(w.servers, w.open(t, s, i))
 		w.stops, w.ended = append(w.stops, nil), append(w.ended, nil)
@@ -121,7 +124,7 @@ func (w *cachedWorld) haltAll() (worked []int) {
 func (w *cachedWorld) awaitOn(t testing.TB) {
 	t.Helper()
 	w.Await(t, "SELECT COUNT(*) = 0 FROM cache_state WHERE is_on = 0")
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); ; pause(nil, time.Millisecond) {
 		known := true
 		for i, s := range w.servers {
 			for part := range 64 {
@@ -156,7 +159,21 @@ func newEmbedded(t testing.TB) *embedded {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	return &embedded{m}
+	e := &embedded{m}
+	e.tellHistory()
+	return e
+}
+
+// tellHistory answers INFO, which miniredis lacks: it has but one history, which is empty
+// after a kill.
+func (e *embedded) tellHistory() {
+	e.m.Server().SetPreHook(func(c *mini.Peer, cmd string, _ ...string) bool {
+		if !strings.EqualFold(cmd, "INFO") {
+			return false
+		}
+		c.WriteBulk("")
+		return true
+	})
 }
 
 func (e *embedded) URL() string      { return "redis://" + e.m.Addr() }
@@ -166,6 +183,7 @@ func (e *embedded) Start(t testing.TB) {
 	if err := e.m.Restart(); err != nil {
 		t.Fatal(err)
 	}
+	e.tellHistory()
 }
 
 func (e *embedded) DropKeys(_ testing.TB, pattern string) (n int) {

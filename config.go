@@ -23,6 +23,7 @@ type commands struct {
 	Migrate migrateCommand `cmd:"" help:"Bring the schema of the store up to this binary's, and end."`
 	Token   tokenCommand   `cmd:"" help:"Print a token that signs in as a person."`
 	Events  eventsCommand  `cmd:"" help:"Look at those who consume events, and at what they could not take."`
+	Inspect inspectCommand `cmd:"" help:"Look at what lies in the stores, and why."`
 }
 
 // storeFlags say where the truth is.

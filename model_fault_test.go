@@ -8,6 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"kith/feed"
+	"kith/follow"
+	"kith/social"
 )
 
 // faults are what happens to the servers and their Redis, some more often than others.
@@ -145,6 +147,33 @@ func (m *model) settle(*rapid.T) {
 		m.world.drained(m.t)
 		clear(m.late)
 	}
+}
+
+// followDying is a follow or unfollow through a server that dies between its commit and
+// what it owes the caches: nobody got an answer. Whoever repeats it through another gets
+// one, and must see it.
+func (m *model) followDying(r *rapid.T) {
+	pair := social.Pair{UserID: m.person(r, "viewer"), TargetID: m.person(r, "target")}
+	if pair.UserID == pair.TargetID {
+		r.Skip("oneself")
+	}
+	s := m.server(r)
+	dying := follow.New(s.store.db, m.clock.Now, follow.Config{})
+	to := rapid.Bool().Draw(r, "to follow")
+	for i, g := range []*follow.Graph{dying, s.graph} {
+		call := g.Unfollow
+		if to {
+			call = g.Follow
+		}
+		got, err := call(context.Background(), pair.UserID, pair.TargetID)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if i == 1 && got.Changed {
+			r.Fatal("changed twice")
+		}
+	}
+	m.follows[pair] = to
 }
 
 // followAndPublish is what the caches have most trouble with: a follow, and at once a blog

@@ -47,7 +47,7 @@ func TestTheFeedEqualsTheOracle(t *testing.T) {
 			}
 			actions := map[string]func(*rapid.T){
 				"": m.checkSomebody, "sign up": m.signUp, "follow": m.follow, "follow once more": m.follow, "unfollow": m.unfollow,
-				"publish": m.publish, "publish once more": m.publish, "delete": m.delete, "clock": m.tick, "follow and publish": m.followAndPublish,
+				"publish": m.publish, "publish once more": m.publish, "delete": m.delete, "clock": m.tick, "follow and publish": m.followAndPublish, "follow dying": m.followDying,
 				"begin paging": m.begin, "page on": m.pageOn, "page on once more": m.pageOn, "settle": m.settle, "fault": m.fault,
 			}
 			for name, act := range actions {

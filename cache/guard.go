@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"kith/db"
@@ -78,7 +79,23 @@ func (g *Guard) look(ctx context.Context) error {
 	if err := g.state.switchOff(ctx, off, why); err != nil {
 		return err
 	}
+	if on, err = g.stillOff(ctx, on); err != nil {
+		return err
+	}
 	return g.switchOn(ctx, on, histories)
+}
+
+// stillOff leaves those partitions that are off since before their histories were read: an
+// epoch that another guard has begun meanwhile must not be noted as of a later history.
+func (g *Guard) stillOff(ctx context.Context, parts []db.CachePart) ([]db.CachePart, error) {
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	now, err := g.state.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(parts, func(p db.CachePart) bool { return now.parts[p.Part] != p }), nil
 }
 
 // wentOff sets for how long a partition is to be off: as long as the state is believed, and

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"errors"
 
 	"kith/db"
 	"kith/rdb"
@@ -71,45 +70,34 @@ func (s *State) settle(ctx context.Context, changes []*change) error {
 		}
 	}
 	s.redis.Run(ctx, func(part int) int64 { return now.parts[part].Epoch }, send...)
-
-	var off [rdb.Parts]bool
-	var failed []db.CachePart
-	var why error
-	for _, c := range changes {
-		for _, call := range c.calls {
-			part := now.parts[call.Part]
-			if err := call.Err(); err == nil || off[call.Part] {
-				continue
-			} else if part.On {
-				why = errors.Join(why, err)
-				failed = append(failed, part)
-			}
-			off[call.Part] = true
-		}
-	}
+	failed, why := now.failed(changes)
 	for _, p := range failed {
-		s.Failed(ctx, p.Part)
-	}
-	if err := s.switchOff(ctx, failed, why); err != nil {
-		return err
-	}
-	for _, c := range changes {
-		for part := range off {
-			if off[part] && touches(c.calls, part) {
-				c.off = append(c.off, now.parts[part])
-			}
+		if !s.isFailing(p.Part) { // as a neighbour of one before
+			s.Failed(ctx, p.Part)
 		}
 	}
-	return nil
+	return s.switchOff(ctx, failed, why)
 }
 
-func touches(calls []*rdb.Call, part int) bool {
-	for _, c := range calls {
-		if c.Part == part {
-			return true
+// failed notes for each change which of its partitions are off, and answers those that are
+// on and must not be, since a call was not answered or not even sent.
+func (r *reading) failed(changes []*change) (failed []db.CachePart, why error) {
+	var seen [rdb.Parts]bool
+	for _, c := range changes {
+		for _, call := range c.calls {
+			err := call.Err()
+			if err == nil {
+				continue
+			}
+			part := r.parts[call.Part]
+			c.off = append(c.off, part)
+			if part.On && !seen[call.Part] {
+				seen[call.Part] = true
+				failed, why = append(failed, part), err
+			}
 		}
 	}
-	return false
+	return failed, why
 }
 
 func unavailable(err error) error {

@@ -66,7 +66,10 @@ func (s *State) Run(ctx context.Context) error {
 	tick := time.NewTicker(s.trust / 2)
 	defer tick.Stop()
 	for {
-		if _, err := s.read(ctx); err != nil && ctx.Err() == nil {
+		reading, cancel := context.WithTimeout(ctx, s.trust) // later it would not be believed
+		_, err := s.read(reading)
+		cancel()
+		if err != nil && ctx.Err() == nil {
 			s.log.Warn("the state of the caches is not known; passing them by", "error", err)
 		}
 		select {
@@ -109,8 +112,6 @@ func (s *State) isFailing(part int) bool {
 
 // read asks SQL for the state.
 func (s *State) read(ctx context.Context) (*reading, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.trust)
-	defer cancel()
 	r := &reading{sentAt: s.clock()}
 	parts, err := s.db.CacheParts(ctx)
 	if err != nil {
@@ -130,7 +131,7 @@ func (s *State) note(r *reading) {
 			s.noteOff(p)
 		}
 	}
-	for last := s.last.Load(); last == nil || last.sentAt < r.sentAt; last = s.last.Load() {
+	for last := s.last.Load(); last == nil || last.sentAt <= r.sentAt; last = s.last.Load() {
 		if s.last.CompareAndSwap(last, r) {
 			return
 		}

@@ -117,6 +117,14 @@ func (tx *Tx) LockBlog(ctx context.Context, id social.ID) (author social.ID, del
 	return r.AuthorID, r.Status == blogDeleted, err
 }
 
+// BlogStatus says who wrote a blog and whether it has been deleted; NOT_FOUND where there
+// never was one. Reads the primary key.
+func (q *queries) BlogStatus(ctx context.Context, id social.ID) (author social.ID, deleted bool, err error) {
+	var r blogRow
+	err = q.get(ctx, "read the status of a blog", &r, `SELECT `+blogColumns+` FROM blog WHERE id = ?`, id)
+	return r.AuthorID, r.Status == blogDeleted, err
+}
+
 // MarkBlogDeleted deletes a blog; its row stays, so that likes of it can be taken back.
 func (tx *Tx) MarkBlogDeleted(ctx context.Context, id social.ID) error {
 	return tx.exec(ctx, "mark blog deleted", `UPDATE blog SET status = ? WHERE id = ?`, blogDeleted, id)

@@ -120,6 +120,22 @@ func TestBlogIsLockedWithItsAuthorAndState(t *testing.T) {
 	})
 }
 
+func TestBlogStatusIsReadWithoutALock(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		blogs(t, s.DB, 7, 10)
+		for _, deleted := range []bool{false, true} {
+			author, is, err := s.DB.BlogStatus(t.Context(), 10)
+			noError(t, err)
+			equal(t, "author", author, 7)
+			equal(t, "deleted", is, deleted)
+			deleteBlog(t, s.DB, 10)
+		}
+		_, _, err := s.DB.BlogStatus(t.Context(), 11)
+		hasCode(t, err, social.NotFound)
+	})
+}
+
 func TestBlogsByAuthorAreThoseBelowNewestFirst(t *testing.T) {
 	t.Parallel()
 	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {

@@ -3,6 +3,7 @@ package rdb
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -40,15 +41,14 @@ func unavailable(err error) error {
 }
 
 // Run sends the calls, each to the keys of its partition's epoch, in one round trip to
-// each server; those of one partition run in their order, others may run between them. It
-// takes half a second at most. Every call has its own error.
+// each server; those of one partition run in their order, others may run between them,
+// unless a server has lost its scripts: then those that it refused run last. It takes half
+// a second at most, and as much again where that is so. Every call has its own error.
 func (r *Redis) Run(ctx context.Context, epoch func(part int) int64, calls ...*Call) {
 	if len(calls) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
-	defer cancel()
-	r.pipeline(ctx, epoch, calls, func(p redis.Pipeliner, c *Call, keys []string) *redis.Cmd {
+	r.send(ctx, epoch, calls, func(p redis.Pipeliner, c *Call, keys []string) *redis.Cmd {
 		return p.EvalSha(ctx, c.script.Hash(), keys, c.args...)
 	})
 	// A server that has started or lost its scripts refuses their hashes, and has done
@@ -59,21 +59,47 @@ func (r *Redis) Run(ctx context.Context, epoch func(part int) int64, calls ...*C
 			refused = append(refused, c)
 		}
 	}
-	if len(refused) > 0 {
-		r.pipeline(ctx, epoch, refused, func(p redis.Pipeliner, c *Call, keys []string) *redis.Cmd {
+	if len(refused) > 0 { // with patience of its own: another server may have used up that of all
+		r.send(ctx, epoch, refused, func(p redis.Pipeliner, c *Call, keys []string) *redis.Cmd {
 			return c.script.Eval(ctx, p, keys, c.args...)
 		})
 	}
 }
 
-func (r *Redis) pipeline(ctx context.Context, epoch func(int) int64, calls []*Call,
-	eval func(redis.Pipeliner, *Call, []string) *redis.Cmd,
-) {
+// eval adds the script of a call to a pipeline.
+type eval func(redis.Pipeliner, *Call, []string) *redis.Cmd
+
+// send sends the calls of each server apart: when one server does not answer in time, the
+// driver tells all calls of the pipeline so, also those that others have answered.
+func (r *Redis) send(ctx context.Context, epoch func(int) int64, calls []*Call, how eval) {
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, calls := range r.byServer(ctx, calls) {
+		wg.Go(func() { r.pipeline(ctx, epoch, calls, how) })
+	}
+	wg.Wait()
+}
+
+func (r *Redis) byServer(ctx context.Context, calls []*Call) map[*redis.Client][]*Call {
+	cluster, many := r.client.(*redis.ClusterClient)
+	if !many {
+		return map[*redis.Client][]*Call{nil: calls}
+	}
+	servers := map[*redis.Client][]*Call{}
+	for _, c := range calls {
+		server, _ := cluster.MasterForKey(ctx, epochKey(c.Part)) // what is wrong the call will tell
+		servers[server] = append(servers[server], c)
+	}
+	return servers
+}
+
+func (r *Redis) pipeline(ctx context.Context, epoch func(int) int64, calls []*Call, how eval) {
 	p := r.client.Pipeline()
 	for _, c := range calls {
 		keys := c.keys(epoch(c.Part))
 		if c.script != nil {
-			c.cmd = eval(p, c, keys)
+			c.cmd = how(p, c, keys)
 			continue
 		}
 		args := make([]any, 0, 1+len(keys)+len(c.args))

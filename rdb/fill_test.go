@@ -122,9 +122,9 @@ func TestEveryKeyHasItsLifetime(t *testing.T) {
 		lives("a building", inbox, 10*time.Second)
 		lives("a lease", rdb.LeaseOf(following), 10*time.Second)
 		lives("wrote, by the feed", rdb.WroteKey(1, p.id), 24*time.Hour)
-		p.push(3, by(2, at(1, 1))...)
+		p.push(4, by(2, at(1, 1))...)
 		lives("a building that was pushed to", inbox, 10*time.Second)
-		p.run(rdb.Build(p.id, tok, 3, nil, true), rdb.FillFollowing(p.id, tok, 1, peers(2)))
+		p.run(rdb.Build(p.id, tok, 4, nil, true), rdb.FillFollowing(p.id, tok, 1, peers(2)))
 		lives("an inbox", inbox, 7*24*time.Hour)
 		lives("following", following, 7*24*time.Hour)
 		p.move(2, follow, 3, true)
@@ -137,7 +137,7 @@ func TestEveryKeyHasItsLifetime(t *testing.T) {
 		lives("wrote", rdb.WroteKey(1, p.id), 24*time.Hour)
 
 		noError(t, w.a.Client().Expire(t.Context(), inbox, time.Hour).Err())
-		p.push(3, by(2, at(1, 2))...)
+		p.push(4, by(2, at(1, 2))...)
 		lives("an inbox that was pushed to", inbox, time.Hour)
 		p.home(head, false, 1, token())
 		if got := w.a.Client().PTTL(t.Context(), inbox).Val(); got < 6*24*time.Hour {

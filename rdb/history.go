@@ -66,11 +66,13 @@ func (r *Redis) histories(ctx context.Context, server redis.Cmdable, parts []int
 		}
 		return nil
 	})
-	identity := identityOf(infos)
+	identity, unknown := identityOf(infos)
 	for i, part := range parts {
 		h := &found[part]
 		h.server = identity
 		switch text, keyErr := keys[i].Result(); {
+		case unknown != nil: // without it, one history looks like another
+			h.Err = unavailable(unknown)
 		case keyErr != nil && !errors.Is(keyErr, redis.Nil):
 			h.Err = unavailable(errors.Join(err, keyErr))
 		case keyErr == nil:
@@ -83,16 +85,19 @@ func (r *Redis) histories(ctx context.Context, server redis.Cmdable, parts []int
 }
 
 // identityOf reads which run of which server this is, and whose writes it goes on with.
-func identityOf(infos []*redis.StringCmd) string {
+func identityOf(infos []*redis.StringCmd) (string, error) {
 	var ids []string
 	for _, info := range infos {
+		if err := info.Err(); err != nil {
+			return "", err
+		}
 		for line := range strings.Lines(info.Val()) {
 			if name, value, _ := strings.Cut(strings.TrimSpace(line), ":"); name == "run_id" || name == "master_replid" {
 				ids = append(ids, value)
 			}
 		}
 	}
-	return strings.Join(ids, " ")
+	return strings.Join(ids, " "), nil
 }
 
 func epochText(epoch int64, server string) string { return fmt.Sprintf("%d %s", epoch, server) }
@@ -106,8 +111,11 @@ func BeginEpoch(part int, epoch int64, h History) *Call {
 }
 
 // Neighbours are the partitions that share a server with this one, itself among them: of
-// a server that does not answer, none will.
+// a server that does not answer, none will. Half a second at most: a cluster that nobody has
+// reached yet is asked who its servers are.
 func (r *Redis) Neighbours(ctx context.Context, part int) []int {
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
 	var found [Parts]History
 	for _, parts := range r.servers(ctx, &found) {
 		for _, p := range parts {

@@ -74,7 +74,7 @@ func TestHomeFindsWhoIsFollowedBehindHundredsWhoAreNot(t *testing.T) {
 		for n := range social.ID(498) {
 			refs = append(refs, by(3, at(5, 2+n))...)
 		}
-		p.has(500, false, refs...)
+		p.has(501, false, refs...)
 		p.follows(1, 2)
 		equal(t, "down", idsOf(p.home(head, false, 2, token()).Refs), []social.ID{at(5, 900), at(5, 1)})
 		equal(t, "up", idsOf(p.home(0, true, 2, token()).Refs), []social.ID{at(5, 1), at(5, 900)})
@@ -86,9 +86,9 @@ func TestHomeFindsWhoIsFollowedBehindHundredsWhoAreNot(t *testing.T) {
 func TestFloorIsTheLowestEntryAndTheSentinelIsNeverGiven(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		p, q := w.person(t), w.person(t)
-		p.has(3, true, by(2, at(1, 1))...)
+		p.has(4, true, by(2, at(1, 1))...)
 		p.follows(1, 2)
-		q.has(3, false, by(3, at(1, 1))...)
+		q.has(4, false, by(3, at(1, 1))...)
 		q.follows(1, 2)
 		for _, up := range []bool{true, false} {
 			past := social.ID(0)
@@ -101,7 +101,7 @@ func TestFloorIsTheLowestEntryAndTheSentinelIsNeverGiven(t *testing.T) {
 			equal(t, "goes on below, of one not followed", []any{a.Floor, idsOf(a.Refs)}, []any{at(1, 1), []social.ID{}})
 		}
 		empty := w.person(t)
-		empty.has(3, true)
+		empty.has(4, true)
 		empty.follows(1, 2)
 		a := empty.home(head, false, 9, token())
 		equal(t, "empty", []any{a.Whole, a.Floor, len(a.Refs)}, []any{true, 0, 0})
@@ -113,7 +113,7 @@ func TestWhatIsBeingBuiltGivesNothingToOthers(t *testing.T) {
 		p := w.person(t)
 		p.follows(4, 2)
 		tok := p.begin()
-		p.push(3, by(2, at(1, 1))...)
+		p.push(4, by(2, at(1, 1))...)
 		for _, past := range []social.ID{head, at(1, 0)} {
 			for _, up := range []bool{true, false} {
 				a := p.home(past, up, 9, token())
@@ -121,7 +121,7 @@ func TestWhatIsBeingBuiltGivesNothingToOthers(t *testing.T) {
 			}
 		}
 		equal(t, "inbox", p.inbox(), []social.ID{at(1, 1), building})
-		p.does("build", rdb.Build(p.id, tok, 3, nil, true), int64(1))
+		p.does("build", rdb.Build(p.id, tok, 4, nil, true), int64(1))
 		equal(t, "built", idsOf(p.home(head, false, 9, token()).Refs), []social.ID{at(1, 1)})
 	})
 }
@@ -140,7 +140,7 @@ func TestReadingFromTheMiddleDoesNotBuild(t *testing.T) {
 func TestWithoutKnowingWhoIsFollowedNothingIsGiven(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		p := w.person(t)
-		p.has(3, false, by(2, at(1, 1))...)
+		p.has(4, false, by(2, at(1, 1))...)
 		a := p.home(head, false, 9, token())
 		equal(t, "read", []any{a.Version, a.Whole, a.Floor, len(a.Refs)}, []any{-1, true, at(1, 1), 0})
 	})

@@ -90,7 +90,7 @@ func (h *Home) Answer() (a HomeAnswer, err error) {
 // Build makes the inbox that a reading by token found missing of the newest blogs, at most
 // size of them; complete says that there are no more.
 func Build(who social.ID, token string, size int, refs []social.BlogRef, complete bool) *Call {
-	args := []any{token, size, ms(inboxLife)}
+	args := []any{token, kept(size), ms(inboxLife)}
 	if complete {
 		args = append(args, 0, member(social.BlogRef{}))
 	}
@@ -100,9 +100,14 @@ func Build(who social.ID, token string, size int, refs []social.BlogRef, complet
 	}
 }
 
+// kept is how many entries an inbox keeps, or one more. Even that is one less than an entry
+// and size blogs above it: where an author has more blogs than a follow has brought, nothing
+// below those is left, not even the word that nothing is there.
+func kept(size int) int { return size - 1 }
+
 // Push puts blogs into the inboxes of people of one partition, where those are.
 func Push(part int, people []social.ID, size int, refs ...social.BlogRef) *Call {
-	return &Call{Part: part, script: pushScript, keys: inboxes(people), args: append([]any{size}, scored(refs)...)}
+	return &Call{Part: part, script: pushScript, keys: inboxes(people), args: append([]any{kept(size)}, scored(refs)...)}
 }
 
 // Remove takes a blog out of the inboxes of people of one partition.

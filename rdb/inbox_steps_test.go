@@ -11,20 +11,20 @@ import (
 // anyProcess is one of what happens to an inbox. Those that events start again are told
 // twice at times, the second time late.
 func (s *story) anyProcess() process {
-	a := authors[s.rng.IntN(len(authors))]
+	a := authors[max(0, s.rng.IntN(5)-2)]
 	again := 1 + s.rng.IntN(2)
-	switch s.rng.IntN(11) {
-	case 0, 1:
+	switch s.rng.IntN(16) {
+	case 0, 1, 2:
 		return func(step func()) { s.publish(step, a, again) }
-	case 2:
+	case 3:
 		return func(step func()) { s.deletes(step, again) }
-	case 3, 4:
-		return func(step func()) { s.change(step, social.Following, a) }
-	case 5, 6:
-		return func(step func()) { s.change(step, social.NotFollowing, a) }
-	case 7:
+	case 4, 5, 6:
+		return func(step func()) { s.change(step, social.Following, a, again) }
+	case 7, 8, 9:
+		return func(step func()) { s.change(step, social.NotFollowing, a, again) }
+	case 10, 11:
 		return func(func()) { s.run(rdb.DropInbox(s.id)); s.says("lose the inbox") }
-	case 8:
+	case 12:
 		return func(func()) {
 			noError(s, s.redis.Client().Del(s.Context(), rdb.FollowingKey(1, s.id)).Err())
 			s.says("lose following")
@@ -83,7 +83,7 @@ func (s *story) fanOut(step func(), id, author social.ID) {
 
 // change is a follow or unfollow: the commit, what its server does, unless that dies, and
 // what the consumer of its event does once more.
-func (s *story) change(step func(), to social.FollowState, target social.ID) {
+func (s *story) change(step func(), to social.FollowState, target social.ID, times int) {
 	c := social.FollowCall{FollowChange: social.FollowChange{
 		UserID: s.id, TargetID: target, State: to, Version: s.version, Since: social.Epoch,
 	}}
@@ -101,9 +101,11 @@ func (s *story) change(step func(), to social.FollowState, target social.ID) {
 	if !s.mayCrash || s.rng.IntN(2) == 0 {
 		s.moved(step, c, true)
 	}
-	if c.Changed {
-		step()
-		s.moved(step, c, false)
+	for range times {
+		if c.Changed {
+			step()
+			s.moved(step, c, false)
+		}
 	}
 }
 

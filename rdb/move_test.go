@@ -77,9 +77,9 @@ func TestFollowTellsWhichBlogsTheInboxNeeds(t *testing.T) {
 		equal(t, "no inbox", p.move(1, follow, 2, true), social.ID(-1))
 		tok := p.begin()
 		equal(t, "building", p.move(2, follow, 2, true), social.ID(0))
-		p.push(3, by(9, at(5, 5))...)
+		p.push(4, by(9, at(5, 5))...)
 		equal(t, "building, with one", p.move(2, follow, 2, true), social.ID(0))
-		p.does("build", rdb.Build(p.id, tok, 3, nil, false), int64(1))
+		p.does("build", rdb.Build(p.id, tok, 4, nil, false), int64(1))
 		for _, changed := range []bool{true, false} {
 			equal(t, "whole, list unknown", p.move(2, follow, 2, changed), at(5, 5))
 		}
@@ -90,7 +90,7 @@ func TestFollowTellsWhichBlogsTheInboxNeeds(t *testing.T) {
 		equal(t, "unfollowed since", p.move(1, follow, 3, true), social.ID(-1))
 		equal(t, "an unfollow", p.move(3, unfollow, 2, true), social.ID(-1))
 		p.does("drop", rdb.DropInbox(p.id), int64(1))
-		p.has(3, true)
+		p.has(4, true)
 		equal(t, "complete", p.move(4, follow, 2, true), social.ID(0))
 	})
 }

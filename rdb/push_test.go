@@ -11,19 +11,19 @@ import (
 func TestPushReachesInboxesThatAreThere(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		p := w.person(t)
-		p.push(3, by(2, at(1, 1))...)
+		p.push(4, by(2, at(1, 1))...)
 		equal(t, "absent", p.inbox(), []social.ID(nil))
 		tok := p.begin()
-		p.push(3, by(2, at(1, 1), at(1, 2))...)
-		p.push(3, by(2, at(1, 2), at(1, 3))...)
+		p.push(4, by(2, at(1, 1), at(1, 2))...)
+		p.push(4, by(2, at(1, 2), at(1, 3))...)
 		equal(t, "building", p.inbox(), []social.ID{at(1, 1), at(1, 2), at(1, 3), building})
-		p.does("build", rdb.Build(p.id, tok, 3, by(2, at(1, 2)), true), int64(1))
+		p.does("build", rdb.Build(p.id, tok, 4, by(2, at(1, 2)), true), int64(1))
 		equal(t, "built", p.inbox(), []social.ID{at(1, 1), at(1, 2), at(1, 3)})
-		p.push(3, by(2, at(2, 1), at(2, 1), at(1, 2))...)
+		p.push(4, by(2, at(2, 1), at(2, 1), at(1, 2))...)
 		equal(t, "one more than it keeps", p.inbox(), []social.ID{at(1, 1), at(1, 2), at(1, 3), at(2, 1)})
-		p.push(3, by(2, at(2, 2), at(1, 4), at(1, 0))...)
+		p.push(4, by(2, at(2, 2), at(1, 4), at(1, 0))...)
 		equal(t, "trimmed by rank", p.inbox(), []social.ID{at(1, 3), at(1, 4), at(2, 1), at(2, 2)})
-		p.push(1, by(2, at(3, 3))...)
+		p.push(2, by(2, at(3, 3))...)
 		equal(t, "a server that keeps fewer", p.inbox(), []social.ID{at(2, 2), at(3, 3)})
 	})
 }
@@ -39,12 +39,12 @@ func TestOnePushServesManyOfAPartition(t *testing.T) {
 			}
 			people, ids = append(people, p), append(ids, p.id)
 		}
-		people[0].has(3, true)
-		people[1].has(3, false, by(9, at(5, 5))...)
+		people[0].has(4, true)
+		people[1].has(4, false, by(9, at(5, 5))...)
 		people[2].begin()
-		people[3].has(3, false, by(9, at(1, 1))...)
+		people[3].has(4, false, by(9, at(1, 1))...)
 		p, ref := people[0], by(2, at(3, 3))[0]
-		p.run(rdb.Push(rdb.Partition(p.id), ids, 3, ref))
+		p.run(rdb.Push(rdb.Partition(p.id), ids, 4, ref))
 		for i, want := range [][]social.ID{{0, at(3, 3)}, {at(5, 5)}, {at(3, 3), building}, {at(1, 1), at(3, 3)}, nil} {
 			equal(t, "inbox", people[i].inbox(), want)
 		}
@@ -85,10 +85,10 @@ func TestWhatIsBelowTheFloorIsLeftOut(t *testing.T) {
 func TestTrimmingCutsATieByID(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		p := w.person(t)
-		p.has(4, true)
+		p.has(5, true)
 		want := []social.ID{0}
 		for _, n := range append(slices.Clone(tied[8:]), tied[:8]...) {
-			p.push(4, by(2, at(5, n))...)
+			p.push(5, by(2, at(5, n))...)
 			want = append(want, at(5, n))
 			slices.Sort(want)
 			want = want[max(0, len(want)-5):]
@@ -100,7 +100,7 @@ func TestTrimmingCutsATieByID(t *testing.T) {
 func TestBuildIsRefusedOnceItsTokenIsGone(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		p := w.person(t)
-		build := func(tok string) *rdb.Call { return rdb.Build(p.id, tok, 3, by(2, at(1, 1)), true) }
+		build := func(tok string) *rdb.Call { return rdb.Build(p.id, tok, 4, by(2, at(1, 1)), true) }
 		p.does("never begun", build(token()), int64(0))
 		tok := p.begin()
 		p.does("another's", build(token()), int64(0))
@@ -110,7 +110,7 @@ func TestBuildIsRefusedOnceItsTokenIsGone(t *testing.T) {
 		later := p.begin()
 		p.does("begun anew by another", build(tok), int64(0))
 		p.does("the other", build(later), int64(1))
-		p.does("twice", rdb.Build(p.id, later, 3, by(3, at(2, 2)), false), int64(0))
+		p.does("twice", rdb.Build(p.id, later, 4, by(3, at(2, 2)), false), int64(0))
 		equal(t, "built once", p.inbox(), []social.ID{0, at(1, 1)})
 	})
 }
@@ -119,8 +119,8 @@ func TestBuildKeepsTheNewestOfWhatWasReadAndPushed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		p := w.person(t)
 		tok := p.begin()
-		p.push(4, by(3, at(2, 0x80), at(9, 0x80))...)
-		p.does("build", rdb.Build(p.id, tok, 4, by(2, at(8, 1), at(2, 0x7f), at(1, 1)), true), int64(1))
+		p.push(5, by(3, at(2, 0x80), at(9, 0x80))...)
+		p.does("build", rdb.Build(p.id, tok, 5, by(2, at(8, 1), at(2, 0x7f), at(1, 1)), true), int64(1))
 		equal(t, "inbox", p.inbox(), []social.ID{at(2, 0x7f), at(2, 0x80), at(8, 1), at(9, 0x80)})
 
 		q := w.person(t)
@@ -128,7 +128,7 @@ func TestBuildKeepsTheNewestOfWhatWasReadAndPushed(t *testing.T) {
 		for n := range social.ID(1501) {
 			many = append(many, by(2, at(3, n))...)
 		}
-		q.does("build", rdb.Build(q.id, q.begin(), 1501, many, false), int64(1))
+		q.does("build", rdb.Build(q.id, q.begin(), 1502, many, false), int64(1))
 		equal(t, "entries", len(q.inbox()), 1501)
 	})
 }
@@ -141,8 +141,8 @@ func TestNothingPushedIntoABuildingIsLost(t *testing.T) {
 		begun := func() (*person, *rdb.Call) {
 			p := w.person(t)
 			p.follows(1, 2, 3)
-			build := rdb.Build(p.id, p.begin(), 3, by(2, at(1, 1)), true)
-			p.push(3, newest...)
+			build := rdb.Build(p.id, p.begin(), 4, by(2, at(1, 1)), true)
+			p.push(4, newest...)
 			return p, build
 		}
 		p, build := begun()
@@ -164,5 +164,31 @@ func TestNothingPushedIntoABuildingIsLost(t *testing.T) {
 		p, build = begun()
 		p.move(2, unfollow, 2, true)
 		p.does("after an unfollow of whom it had not", build, int64(1))
+	})
+}
+
+// A follow brings as many of the author's newest blogs as the size says: if there are more,
+// whatever lies below these must be gone, also the word that nothing is below.
+func TestAFollowsBlogsLeaveNothingBelowThem(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for size := 2; size < 5; size++ {
+			var newest []social.BlogRef
+			want := []social.ID{}
+			for n := range social.ID(size) {
+				newest, want = append(newest, by(3, at(5, n))...), append(want, at(5, n))
+			}
+			p, q, building := w.person(t), w.person(t), w.person(t)
+			p.has(size, true)
+			q.has(size, false, by(2, at(4, 0xff))...)
+			build := rdb.Build(building.id, building.begin(), size, by(2, at(1, 1)), true)
+			for _, x := range []*person{p, q, building} {
+				x.push(size, newest...)
+				x.push(size, newest...)
+			}
+			building.run(build)
+			equal(t, "complete before", p.inbox(), want)
+			equal(t, "whole before", q.inbox(), want)
+			equal(t, "built after", building.inbox(), want[1:])
+		}
 	})
 }

@@ -24,7 +24,6 @@ if have and have < version then
   end
 end
 if ARGV[6] ~= '0' then redis.call('SET', wrote, '', 'PX', ARGV[6]) end
-
 local lacks = have and not redis.call('ZSCORE', following, target)
 local building = redis.call('ZCOUNT', inbox, '+inf', '+inf') > 0
 if not followed then
@@ -38,5 +37,4 @@ if not followed then
   return false
 end
 local floor = redis.call('ZRANGE', inbox, 0, 0)[1]
-if lacks or not floor then return false end
-return building and '' or floor
+return not lacks and floor and (building and '' or floor)

@@ -11,12 +11,16 @@ local call = redis.call
 local beyond = tostring(-ARGV[1] - 2)
 local all = call('EXISTS', unpack(KEYS)) == #KEYS
 
+local function isBuilding(inbox) return call('ZCOUNT', inbox, '+inf', '+inf') > 0 end
+
 local function push(inbox, time, member)
   if call('ZADD', inbox, time, member) == 0 then return end
+  if call('ZREMRANGEBYRANK', inbox, 0, beyond) > 0 then
+    -- What was trimmed may be above what the builder brings: let the next reader build.
+    if isBuilding(inbox) then call('DEL', inbox) end
   -- In a full inbox what is below all others is what is trimmed. In another it is told by
   -- its rank: of one time Redis alone knows the order.
-  if call('ZREMRANGEBYRANK', inbox, 0, beyond) == 0 and call('ZRANK', inbox, member) == 0
-    and call('ZCOUNT', inbox, '+inf', '+inf') == 0 then
+  elseif call('ZRANK', inbox, member) == 0 and not isBuilding(inbox) then
     call('ZREM', inbox, member)
   end
 end

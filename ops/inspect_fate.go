@@ -1,0 +1,125 @@
+package ops
+
+import (
+	"context"
+	"slices"
+
+	"kith/db"
+	"kith/social"
+)
+
+// Fate is what becomes of a blog in a person's feed, and why.
+type Fate int
+
+// The fates. The first three are in the feed.
+const (
+	Shown        Fate = iota // in the inbox
+	BelowFloor               // below the inbox: SQL is read there
+	FromSQL                  // no inbox is read now: SQL is
+	NotFannedOut             // published, and still to be brought to the inbox
+	Faulty                   // should be in the inbox, and is not
+	NotFollowed
+	Deleted
+	AuthorGone // the account does not exist any more
+	Own        // own blogs are not in one's own feed
+	NoSuchBlog
+)
+
+// InspectedBlog is a blog and its fate.
+type InspectedBlog struct {
+	social.BlogRef
+	Handle string // of the author; empty where there is none
+	Fate   Fate
+}
+
+// judge tells what becomes of the entries, and what is lacking.
+func (i *inspection) judge(ctx context.Context) error {
+	s, there := i.state, map[social.ID]bool{}
+	if s.Seen {
+		for _, ref := range s.Keys.Inbox.Refs {
+			there[ref.ID] = true
+			s.Entries = append(s.Entries, InspectedBlog{BlogRef: ref})
+		}
+	}
+	for _, ref := range i.published {
+		if !s.Whole() || !there[ref.ID] && ref.ID >= s.Floor() {
+			s.Lacking = append(s.Lacking, InspectedBlog{BlogRef: ref, Fate: i.absent(ref.ID)})
+		}
+	}
+	if err := i.sights(ctx, s.Entries); err != nil {
+		return err
+	}
+	if err := i.sights(ctx, s.Lacking); err != nil || s.Asked == nil {
+		return err
+	}
+	asked := []InspectedBlog{*s.Asked}
+	switch {
+	case s.Asked.AuthorID == 0: // nobody wrote it
+		s.Asked.Fate = NoSuchBlog
+		return nil
+	case !s.Whole() || !there[s.Asked.ID]:
+		asked[0].Fate = i.absent(s.Asked.ID)
+	}
+	s.Asked = &asked[0]
+	return i.sights(ctx, asked)
+}
+
+// absent is the fate of a blog that is not in the inbox and could be shown.
+func (i *inspection) absent(id social.ID) Fate {
+	s := i.state
+	switch {
+	case !s.Whole():
+		return FromSQL
+	case id < s.Floor():
+		return BelowFloor
+	case s.Consumer.Consumer == "", s.Consumer.Behind > 0, s.Consumer.DeadLetters > 0:
+		return NotFannedOut
+	}
+	return Faulty
+}
+
+// sights finds the authors, and what keeps blogs from being shown.
+func (i *inspection) sights(ctx context.Context, blogs []InspectedBlog) error {
+	for chunk := range slices.Chunk(blogs, db.MaxIn) {
+		var ids, authorIDs []social.ID
+		for _, b := range chunk {
+			ids, authorIDs = append(ids, b.ID), append(authorIDs, b.AuthorID)
+		}
+		published, err := i.db.BlogsByID(ctx, ids)
+		if err != nil {
+			return err
+		}
+		authors, err := i.db.UsersByID(ctx, authorIDs)
+		if err != nil {
+			return err
+		}
+		handles, there := map[social.ID]string{}, map[social.ID]bool{}
+		for _, u := range authors {
+			handles[u.ID] = u.Handle
+		}
+		for _, b := range published {
+			there[b.ID] = true
+		}
+		for n := range chunk {
+			b := &chunk[n]
+			b.Handle = handles[b.AuthorID]
+			b.Fate = i.hidden(*b, there[b.ID])
+		}
+	}
+	return nil
+}
+
+// hidden is what keeps a blog from being shown, or its fate as it is.
+func (i *inspection) hidden(b InspectedBlog, published bool) Fate {
+	switch {
+	case b.AuthorID == i.state.Person.ID:
+		return Own
+	case !published:
+		return Deleted
+	case b.Handle == "":
+		return AuthorGone
+	case !i.state.Followed[b.AuthorID]:
+		return NotFollowed
+	}
+	return b.Fate
+}

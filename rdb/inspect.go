@@ -1,0 +1,94 @@
+package rdb
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"kith/social"
+)
+
+// FeedKeys is what Redis holds of a person's feed, at one moment.
+type FeedKeys struct {
+	Inbox     StoredInbox
+	Following StoredFollowing
+}
+
+// StoredInbox is an inbox as it lies in Redis.
+type StoredInbox struct {
+	Key string
+	// There says that the key exists, Building that it is not to be read yet, Complete
+	// that nothing is below its entries.
+	There, Building, Complete bool
+	// Life is how long the key stays; negative where it has no end, which is a fault.
+	Life time.Duration
+	// Refs are its entries, newest first.
+	Refs []social.BlogRef
+}
+
+// StoredFollowing is whom a person follows, as it lies in Redis.
+type StoredFollowing struct {
+	Key string
+	// There says that the key exists. The fields below need it.
+	There    bool
+	Version  int64
+	Life     time.Duration
+	Followed []social.ID
+}
+
+// FeedKeys looks at what a person's feed is read from, and changes nothing of it: where
+// [NewHome] asks for more time to live and marks what is missing, this does not. For those
+// who operate a Kith. UNAVAILABLE where Redis does not answer.
+func (r *Redis) FeedKeys(ctx context.Context, who social.ID, epoch int64) (k FeedKeys, err error) {
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	k.Inbox.Key, k.Following.Key = inboxKey(epoch, who), followingKey(epoch, who)
+	p := r.client.TxPipeline()
+	inbox, inboxLife := p.ZRevRangeWithScores(ctx, k.Inbox.Key, 0, -1), p.PTTL(ctx, k.Inbox.Key)
+	following, followingLife := p.ZRangeWithScores(ctx, k.Following.Key, 0, -1), p.PTTL(ctx, k.Following.Key)
+	if _, err := p.Exec(ctx); err != nil {
+		return k, unavailable(err)
+	}
+	k.Inbox.Life, k.Following.Life = inboxLife.Val(), followingLife.Val()
+	if err := k.Inbox.parse(inbox.Val()); err != nil {
+		return k, err
+	}
+	return k, k.Following.parse(following.Val())
+}
+
+func (k *StoredInbox) parse(members []redis.Z) error {
+	k.There = len(members) > 0
+	for _, m := range members {
+		text, _ := m.Member.(string)
+		switch {
+		case len(text) != 16:
+			return fmt.Errorf("%s: a member of %d bytes", k.Key, len(text))
+		case math.IsInf(m.Score, 1):
+			k.Building = true
+		case parseMember(text) == social.BlogRef{}:
+			k.Complete = true
+		default:
+			k.Refs = append(k.Refs, parseMember(text))
+		}
+	}
+	return nil
+}
+
+func (k *StoredFollowing) parse(members []redis.Z) error {
+	for _, m := range members {
+		text, _ := m.Member.(string)
+		switch {
+		case text == "v":
+			k.There, k.Version = true, int64(m.Score)
+		case len(text) == 8:
+			k.Followed = append(k.Followed, social.ID(binary.BigEndian.Uint64([]byte(text))))
+		default:
+			return fmt.Errorf("%s: a member of %d bytes", k.Key, len(text))
+		}
+	}
+	return nil
+}
