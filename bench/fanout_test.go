@@ -35,7 +35,7 @@ func BenchmarkFanOut(b *testing.B) {
 	s, r := socialtest.NewMySQL(b), socialtest.NewRedis(b)
 	ids := populate(b, s)
 	author, fans := ids[0], ids[1:1+followers]
-	follow10k(b, s, author, fans)
+	followersOf(b, s, author, fans)
 	k := newServer(b, s, r, 2)
 	fillInboxes(b, k, author, fans)
 	p := plainInboxes{client: redis.NewClient(&redis.Options{Addr: r.Addr()})}
@@ -62,7 +62,7 @@ func BenchmarkFanOut(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-func follow10k(b *testing.B, s *socialtest.Store, author social.ID, fans []social.ID) {
+func followersOf(b *testing.B, s *socialtest.Store, author social.ID, fans []social.ID) {
 	b.Helper()
 	rows := make([]string, len(fans))
 	for i, f := range fans {

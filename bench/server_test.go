@@ -82,6 +82,34 @@ func (k *server) awaitOn(b *testing.B) {
 	b.Fatal("the caches do not come on")
 }
 
+// awaitCalm waits until a person has written so long ago that servers read what they keep
+// in process for them.
+func (k *server) awaitCalm(b *testing.B, who social.ID) {
+	b.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	epoch := func(part int) int64 { e, _ := k.caches.Epoch(part); return e }
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-tick.C {
+		wrote := rdb.NewWrote(who)
+		k.redis.Run(b.Context(), epoch, wrote.Call)
+		if wrote.Call.Err() == nil && wrote.Since() > 6*time.Second {
+			return
+		}
+	}
+	b.Fatal("the reader does not come to rest")
+}
+
+// home reads a page of 20 as one request of the reader does.
+func (k *server) home(b *testing.B, reader social.ID, from social.Cursor) social.Part[feed.Entry] {
+	b.Helper()
+	ctx := cache.With(social.WithViewer(b.Context(), reader))
+	part, err := k.feed.Home(ctx, reader, social.Page{Limit: 20, From: from})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return part
+}
+
 // insert writes rows, some at a time, by the shortest way.
 func insert(b *testing.B, s *socialtest.Store, into string, rows []string) {
 	b.Helper()

@@ -90,7 +90,7 @@ func TestOneSilenceIsNoOutageTwoInARowAre(t *testing.T) {
 
 func TestNodeThatFailsTakesItsOwnPartitionsAlone(t *testing.T) {
 	t.Parallel()
-	x := &site{T: t, store: socialtest.NewSQLite(t), redis: socialtest.NewRedisCluster(t)}
+	x := &site{T: t, store: socialtest.NewSQLite(t), redis: socialtest.NewRedisCluster(t), impatient: true}
 	s := x.server()
 	s.begin()
 	x.redis.Nodes()[0].Freeze(t) // which has partitions 0 to 20

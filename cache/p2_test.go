@@ -28,7 +28,7 @@ type told struct {
 // through A or B has been answered, nobody reads through either what was before it.
 func TestNobodyReadsWhatWasBeforeAnAnsweredWrite(t *testing.T) {
 	t.Parallel()
-	x := &site{T: t, store: socialtest.NewMySQL(t), redis: socialtest.NewRedis(t)}
+	x := &site{T: t, store: socialtest.NewMySQL(t), redis: socialtest.NewRedis(t), impatient: true}
 	p := socialtest.NewProxy(t, x.redis.Addr())
 	servers := []*server{
 		x.serverOver(x.store.DB, "redis://"+p.Addr(), p2Trust),

@@ -20,6 +20,9 @@ type site struct {
 	store *socialtest.Store
 	redis *socialtest.Redis
 	made  social.ID
+	// impatient servers give up after half a second, as in production; others wait for a
+	// machine that is busy.
+	impatient bool
 }
 
 func newSite(t *testing.T) *site {
@@ -40,7 +43,11 @@ func (x *site) server() *server { return x.serverOver(x.store.DB, x.redis.URL(),
 
 func (x *site) serverOver(d *db.DB, url string, trust time.Duration) *server {
 	x.Helper()
-	r, err := rdb.Open(rdb.Config{URL: url})
+	cfg := rdb.Config{URL: url}
+	if !x.impatient {
+		cfg.Patience = time.Minute
+	}
+	r, err := rdb.Open(cfg)
 	noError(x, err)
 	x.Cleanup(func() { _ = r.Close() })
 	s := &server{Caches: New(d, r, slog.New(slog.DiscardHandler), Config{Trust: trust}), site: x}

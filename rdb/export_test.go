@@ -11,7 +11,8 @@ import (
 
 // OpenPatient is Open for tests of what a busy machine must not decide.
 func OpenPatient(cfg Config) (*Redis, error) {
-	return open(cfg, time.Minute)
+	cfg.Patience = time.Minute
+	return Open(cfg)
 }
 
 // Client is for looking at what there is.
@@ -68,6 +69,3 @@ func (c *Call) Answered() any {
 	}
 	return c.cmd.Val()
 }
-
-// Patience is how long a command may take.
-const Patience = patience

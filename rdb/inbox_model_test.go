@@ -46,7 +46,7 @@ func TestInboxOverAnyHistoryGivesTheFeed(t *testing.T) {
 		noError(t, err)
 	}
 	each(t, func(t *testing.T, w *world) {
-		stories := map[string]int{"single": 800, "cluster": 60, "embedded": 30}[t.Name()[strings.LastIndexByte(t.Name(), '/')+1:]]
+		stories := map[string]int{"single": 500, "cluster": 40, "embedded": 20}[t.Name()[strings.LastIndexByte(t.Name(), '/')+1:]]
 		var all sync.WaitGroup
 		for worker := range 4 {
 			all.Go(func() {

@@ -1,6 +1,7 @@
 package rdb
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -26,6 +27,9 @@ type Config struct {
 	URL string
 	// Step is called before and after every round trip; nil for nothing. Tests pause there.
 	Step func()
+	// Patience is how long a command may take; 0 is half a second. Tests of what a busy
+	// machine must not decide take more.
+	Patience time.Duration
 }
 
 // Redis is the connection. Safe for parallel use.
@@ -47,11 +51,9 @@ const (
 
 // Open prepares the connections, and starts the Redis in process. Whether another answers
 // is for [Redis.Ping] to tell: without Redis everything works, only worse.
-func Open(cfg Config) (*Redis, error) { return open(cfg, patience) }
-
-func open(cfg Config, patience time.Duration) (*Redis, error) {
+func Open(cfg Config) (*Redis, error) {
 	logging.Disable() // the driver writes to standard error; what matters comes back as errors
-	r := &Redis{patience: patience}
+	r := &Redis{patience: cmp.Or(cfg.Patience, patience)}
 	opts, err := r.options(cfg.URL)
 	if err != nil {
 		return nil, fmt.Errorf("open Redis: %w", err)

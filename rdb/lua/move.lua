@@ -24,17 +24,16 @@ if have and have < version then
   end
 end
 if ARGV[6] ~= '0' then redis.call('SET', wrote, '', 'PX', ARGV[6]) end
+
 local lacks = have and not redis.call('ZSCORE', following, target)
-local building = redis.call('ZCOUNT', inbox, '+inf', '+inf') > 0
 if not followed then
   if lacks then -- as the list itself says, whatever order things came in
     for _, m in ipairs(redis.call('ZRANGE', inbox, 0, -1)) do
-      if string.sub(m, 9) == target then -- out of a building: see remove.lua
-        if building then redis.call('DEL', inbox) else redis.call('ZREM', inbox, m) end
-      end
+      if string.sub(m, 9) == target then redis.call('ZREM', inbox, m) end
     end
   end
   return false
 end
 local floor = redis.call('ZRANGE', inbox, 0, 0)[1]
-return not lacks and floor and (building and '' or floor)
+if lacks or not floor then return false end
+return redis.call('ZCOUNT', inbox, '+inf', '+inf') > 0 and '' or floor
