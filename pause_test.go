@@ -202,7 +202,7 @@ func (w *cachedWorld) awaitCalm(t testing.TB, who social.ID) {
 		epoch, _ := s.caches.Epoch(rdb.Partition(who))
 		wrote := rdb.NewWrote(who)
 		s.redis.Run(t.Context(), func(int) int64 { return epoch }, wrote.Call)
-		if wrote.Since() >= 5*time.Second {
+		if wrote.Since() >= 12*time.Second {
 			return
 		}
 	}

@@ -40,10 +40,10 @@ func eachQuiet(t *testing.T, test func(t *testing.T, w *cachedWorld, s *server))
 	})
 }
 
-// calm makes it 6 s since anybody wrote.
+// calm makes it 13 s since anybody wrote.
 func (w *cachedWorld) calm(t testing.TB) {
 	t.Helper()
-	w.redis.ExpireIn(t, "wrote:*", 24*time.Hour-6*time.Second)
+	w.redis.ExpireIn(t, "wrote:*", 24*time.Hour-13*time.Second)
 }
 
 const (

@@ -92,7 +92,7 @@ func (k *server) awaitCalm(b *testing.B, who social.ID) {
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-tick.C {
 		wrote := rdb.NewWrote(who)
 		k.redis.Run(b.Context(), epoch, wrote.Call)
-		if wrote.Call.Err() == nil && wrote.Since() > 6*time.Second {
+		if wrote.Call.Err() == nil && wrote.Since() > 12*time.Second {
 			return
 		}
 	}

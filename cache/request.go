@@ -9,9 +9,10 @@ import (
 	"kith/social"
 )
 
-// recent is for how long whoever wrote passes by what servers keep in process: longer than
-// anything lives there.
-const recent = 5 * time.Second
+// recent is for how long whoever wrote passes by what servers keep in process. The mark is
+// set before the answer, which may take another 10 s; what is read in process then may have
+// been read a second before it.
+const recent = 12 * time.Second
 
 // contextKey is the type of this package's only context key.
 type contextKey struct{}

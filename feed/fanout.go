@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 
 	"golang.org/x/sync/errgroup"
@@ -10,8 +11,8 @@ import (
 	"kith/social"
 )
 
-// fanoutPiece is how many followers are read at once. A piece is one round trip to Redis,
-// which must keep within what a command may take while every lane is fanned out.
+// fanoutPiece is how many followers are read at once, and brought to Redis in one round
+// trip. What all lanes have under way must fit into the time that a command may take.
 const fanoutPiece = 1000
 
 // Consume brings events to the caches: new blogs to the inboxes of the author's followers,
@@ -47,48 +48,23 @@ func (f *Feed) fanOut(ctx context.Context, blog social.BlogBody) error {
 		bring = func(part int, people []social.ID) *rdb.Call { return rdb.Push(part, people, f.size, ref) }
 	}
 	calls := []*rdb.Call{rdb.DropCounts(blog.AuthorID)}
-	return f.eachPiece(ctx, blog.AuthorID, func(ctx context.Context, followers []social.ID) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(1) // one after the other; the next is read meanwhile
+	for after := social.ID(0); ; {
+		followers, err := f.db.FollowersAfter(ctx, blog.AuthorID, after, fanoutPiece)
+		if err != nil {
+			return cmp.Or(g.Wait(), err) // a piece that failed ends the reading too
+		}
 		for part, people := range byPartition(followers) {
 			calls = append(calls, bring(part, people))
 		}
-		err := f.caches.SettleApart(ctx, calls...)
-		calls = nil
-		return err
-	})
-}
-
-// eachPiece hands on all followers of a person, one piece after the other, at least one
-// and perhaps empty. The next is read meanwhile.
-func (f *Feed) eachPiece(ctx context.Context, author social.ID, do func(context.Context, []social.ID) error) error {
-	g, ctx := errgroup.WithContext(ctx)
-	pieces := make(chan []social.ID)
-	g.Go(func() error {
-		defer close(pieces)
-		for after := social.ID(0); ; {
-			piece, err := f.db.FollowersAfter(ctx, author, after, fanoutPiece)
-			if err != nil {
-				return err
-			}
-			select {
-			case pieces <- piece:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			if len(piece) < fanoutPiece {
-				return nil
-			}
-			after = piece[len(piece)-1]
+		piece := calls
+		g.Go(func() error { return f.caches.SettleApart(ctx, piece...) })
+		if len(followers) < fanoutPiece {
+			return g.Wait()
 		}
-	})
-	g.Go(func() error {
-		for piece := range pieces {
-			if err := do(ctx, piece); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return g.Wait()
+		after, calls = followers[len(followers)-1], nil
+	}
 }
 
 func byPartition(people []social.ID) map[int][]social.ID {
