@@ -56,8 +56,8 @@ type cacheFlags struct {
 
 // Validate is asked by the parser.
 func (f cacheFlags) Validate() error {
-	if f.InboxSize < 1 || f.InboxSize > maxInbox {
-		return fmt.Errorf("--inbox-size is 1 to %d", maxInbox)
+	if f.InboxSize < 2 || f.InboxSize > maxInbox {
+		return fmt.Errorf("--inbox-size is 2 to %d", maxInbox)
 	}
 	return nil
 }

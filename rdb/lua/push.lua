@@ -4,8 +4,7 @@
 -- KEYS     inboxes, of one slot
 -- ARGV     how many entries an inbox keeps; then for each entry its time (ms) and member
 -- Returns  nothing
--- Cost     O(log) of the inbox for each inbox and entry: two commands where it is full,
---          three where it is not
+-- Cost     O(log) of the inbox for each inbox and entry, in three commands
 local call = redis.call
 -- One more than it keeps, since the mark of building is among them.
 local beyond = tostring(-ARGV[1] - 2)
