@@ -13,7 +13,7 @@ import (
 )
 
 // restRounds is how often things are let happen at once, for each kind of stores.
-const restRounds = 20
+const restRounds = 40
 
 // P1 under truly parallel work: follows, unfollows, blogs, deletions and first readings of
 // a few people, through two servers with a pause now and then between any two steps, while
