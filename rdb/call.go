@@ -75,7 +75,9 @@ func (r *Redis) send(ctx context.Context, epoch func(int) int64, calls []*Call, 
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
 	var wg sync.WaitGroup
-	for _, calls := range r.byServer(ctx, calls) {
+	servers := r.byServer(ctx, calls)
+	r.commands.Add(int64(1 - len(servers))) // they are asked at the same time: one trip
+	for _, calls := range servers {
 		wg.Go(func() { r.pipeline(ctx, epoch, calls, how) })
 	}
 	wg.Wait()

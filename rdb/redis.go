@@ -152,5 +152,5 @@ func (r *Redis) Ping(ctx context.Context) error {
 }
 
 // Commands is how many round trips were made since Open, those that greet a server on a
-// new connection left out. A pipeline counts once.
+// new connection left out. A pipeline counts once, also to several servers.
 func (r *Redis) Commands() int64 { return r.commands.Load() }

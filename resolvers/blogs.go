@@ -48,6 +48,13 @@ func (r query) FollowFeed(ctx context.Context, first *int, after *string, last *
 	if err != nil {
 		return nil, err
 	}
+	authors := make([]social.ID, len(part.Items))
+	for i, e := range part.Items {
+		authors[i] = e.Author.ID
+	}
+	if err := prefetch(ctx, "author.", authors); err != nil {
+		return nil, err
+	}
 	return blogs(ctx, social.FeedCursor, viewer, part), nil
 }
 

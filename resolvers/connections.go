@@ -94,25 +94,34 @@ func peers(ctx context.Context, lists loaders.Loader[social.Listing, social.Part
 // hydrate reads a page of people, and with them what the request asks of each: batches
 // that begin here need not wait for others.
 func hydrate(ctx context.Context, ids []social.ID) ([]*social.User, error) {
-	l := loaders.From(ctx)
-	if wants(ctx, "followerCount", "followingCount", "blogCount") {
-		if _, err := l.Counts.All(ctx, ids); err != nil {
-			return nil, err
-		}
+	if err := prefetch(ctx, "", ids); err != nil {
+		return nil, err
 	}
-	if wants(ctx, "viewerIsFollowing", "isFollowingViewer", "isMutual", "viewerCanFollow") {
-		if _, err := l.Relations.All(ctx, ids); err != nil {
-			return nil, err
-		}
-	}
-	return l.Users.All(ctx, ids)
+	return loaders.From(ctx).Users.All(ctx, ids)
 }
 
-// wants tells whether the request asks any of the fields of the connection's people.
-func wants(ctx context.Context, fields ...string) bool {
+// prefetch reads what the request asks of the people that stand at a path from each node
+// of the connection: "" for the nodes themselves, or "author.".
+func prefetch(ctx context.Context, path string, ids []social.ID) error {
+	l := loaders.From(ctx)
+	if wants(ctx, path, "followerCount", "followingCount", "blogCount") {
+		if _, err := l.Counts.All(ctx, ids); err != nil {
+			return err
+		}
+	}
+	if wants(ctx, path, "viewerIsFollowing", "isFollowingViewer", "isMutual", "viewerCanFollow") {
+		if _, err := l.Relations.All(ctx, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wants tells whether the request asks any of the fields at a path from the nodes.
+func wants(ctx context.Context, path string, fields ...string) bool {
 	var paths []string
 	for _, f := range fields {
-		paths = append(paths, "edges.node."+f, "nodes."+f)
+		paths = append(paths, "edges.node."+path+f, "nodes."+path+f)
 	}
 	return graphql.AnyFieldRequested(ctx, paths...)
 }
