@@ -164,7 +164,7 @@ func TestInspectTellsWhenNoInboxIsUsed(t *testing.T) {
 	i.reader.feed(t, 20, "")
 	i.stop(t)
 	i.tells(t, "", "floor complete to the beginning")
-	i.redis.Client().ZAdd(t.Context(), i.key(t, "inbox:*"), redis.Z{Score: math.Inf(1), Member: "a token, 16 long"})
+	i.redis.Client().ZAdd(t.Context(), i.key(t, "inbox:*"), redis.Z{Score: math.Inf(-1), Member: "a token, 16 long"})
 	i.tells(t, "", append(sql, "inbox being built, 1 entries so far, for ", "floor none while")...)
 	i.redis.DropKeys(t, "epoch:*")
 	i.tells(t, "", "its Redis has another history")

@@ -16,24 +16,28 @@ const (
 	// settled is how old a cursor must be for reading ahead: nothing that is published
 	// later can lie below it, see [maxIDAge]. Clocks differ by a second at most.
 	settled = 10 * time.Second
-	// aheadLife and maxAhead bound what is kept; it does not grow wrong.
+	// aheadLife and maxAhead bound what is kept, in ids; it does not grow wrong.
 	aheadLife = time.Minute
-	maxAhead  = 10_000
+	maxAhead  = 4_000_000
 )
 
 // stretch is a piece of a feed below the inbox: all refs below from down to the last, or
 // to the end of the feed. It is whole as long as the viewer's edges are of its version:
 // blogs in it can only vanish, and that shows when they are read.
 type stretch struct {
-	version int64
-	from    social.ID
-	refs    []social.BlogRef
-	atEnd   bool
+	version  int64
+	followed []social.ID
+	from     social.ID
+	refs     []social.BlogRef
+	atEnd    bool
 }
+
+func (s *stretch) weight() uint32 { return uint32(len(s.followed)+2*len(s.refs)) + 16 } //nolint:gosec // a few thousand
 
 func newAhead() *otter.Cache[social.ID, *stretch] {
 	return otter.Must(&otter.Options[social.ID, *stretch]{
-		MaximumSize:      maxAhead,
+		MaximumWeight:    maxAhead,
+		Weigher:          func(_ social.ID, s *stretch) uint32 { return s.weight() },
 		ExpiryCalculator: otter.ExpiryWriting[social.ID, *stretch](aheadLife),
 	})
 }
@@ -43,16 +47,20 @@ func newAhead() *otter.Cache[social.ID, *stretch] {
 func (r *reader) below(ctx context.Context, n int, got rdb.HomeAnswer) ([]social.BlogRef, error) {
 	from := min(r.past, got.Floor)
 	left := n - len(got.Refs)
+	var followed []social.ID
 	if kept, ok := r.ahead.GetIfPresent(r.viewer); ok && kept.version == got.Version {
 		if refs, enough := kept.after(from, left); enough {
 			return append(got.Refs, refs...), nil
 		}
+		followed = kept.followed
+	} else {
+		_, peers, err := r.db.Followed(ctx, r.viewer)
+		if err != nil {
+			return nil, err
+		}
+		followed = idsOf(peers)
 	}
-	_, followed, err := r.db.Followed(ctx, r.viewer)
-	if err != nil {
-		return nil, err
-	}
-	scan := newScan(r.db, idsOf(followed), false, from, r.clock.NowMS())
+	scan := newScan(r.db, followed, false, from, r.clock.NowMS())
 	if r.clock.NowMS()-from.Time() < social.Millis(settled.Milliseconds()) {
 		r.scan = scan
 		return got.Refs, nil
@@ -61,7 +69,7 @@ func (r *reader) below(ctx context.Context, n int, got rdb.HomeAnswer) ([]social
 	if err != nil {
 		return nil, err
 	}
-	kept := &stretch{version: got.Version, from: from, refs: refs, atEnd: len(refs) < pagesAhead*left}
+	kept := &stretch{version: got.Version, followed: followed, from: from, refs: refs, atEnd: len(refs) < pagesAhead*left}
 	r.ahead.Set(r.viewer, kept)
 	refs, _ = kept.after(from, left)
 	return append(got.Refs, refs...), nil

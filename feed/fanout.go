@@ -11,9 +11,14 @@ import (
 	"kith/social"
 )
 
-// fanoutPiece is how many followers are read at once, and brought to Redis in one round
-// trip. What all lanes have under way must fit into the time that a command may take.
-const fanoutPiece = 1000
+const (
+	// fanoutPiece is how many followers are read at once, and brought to Redis in one
+	// round trip.
+	fanoutPiece = 2000
+	// maxPieces bounds how many pieces a server has under way: they must fit into the time
+	// that a command may take, so that none of the others waits longer.
+	maxPieces = 4
+)
 
 // Consume brings events to the caches: new blogs to the inboxes of the author's followers,
 // deleted ones out of them, and once more what the servers have done before they answered.
@@ -49,7 +54,7 @@ func (f *Feed) fanOut(ctx context.Context, blog social.BlogBody) error {
 	}
 	calls := []*rdb.Call{rdb.DropCounts(blog.AuthorID)}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(1) // one after the other; the next is read meanwhile
+	g.SetLimit(2) // while one is pushed the next is read, and waits at Redis already
 	for after := social.ID(0); ; {
 		followers, err := f.db.FollowersAfter(ctx, blog.AuthorID, after, fanoutPiece)
 		if err != nil {
@@ -59,7 +64,11 @@ func (f *Feed) fanOut(ctx context.Context, blog social.BlogBody) error {
 			calls = append(calls, bring(part, people))
 		}
 		piece := calls
-		g.Go(func() error { return f.caches.SettleApart(ctx, piece...) })
+		g.Go(func() error {
+			f.pieces <- struct{}{}
+			defer func() { <-f.pieces }()
+			return f.caches.SettleApart(ctx, piece...)
+		})
 		if len(followers) < fanoutPiece {
 			return g.Wait()
 		}

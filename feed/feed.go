@@ -27,6 +27,7 @@ type Feed struct {
 	size   int
 	limit  func(ctx context.Context, author social.ID) error
 	builds chan struct{} // one place for each inbox that may be built at once
+	pieces chan struct{} // one for each piece of a fan-out that may be under way
 	ahead  *otter.Cache[social.ID, *stretch]
 }
 
@@ -38,7 +39,7 @@ const maxBuilds = 8
 func New(d *db.DB, caches *cache.Caches, ids *social.Snowflake, clock social.Clock, cfg Config) *Feed {
 	f := &Feed{
 		db: d, caches: caches, ids: ids, clock: clock, size: cfg.InboxSize, limit: cfg.Limit,
-		builds: make(chan struct{}, maxBuilds), ahead: newAhead(),
+		builds: make(chan struct{}, maxBuilds), pieces: make(chan struct{}, maxPieces), ahead: newAhead(),
 	}
 	if f.size == 0 {
 		f.size = 500

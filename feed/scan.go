@@ -18,7 +18,8 @@ const (
 	maxRanges = 5
 	// rangeStep is by how much a guess is widened or narrowed.
 	rangeStep = 8
-	// maxRangeIDs bounds what one guess reads; a range with more is narrowed.
+	// maxRangeIDs bounds what one guess reads, or as many as there are authors if those are
+	// more; a range with more is narrowed.
 	maxRangeIDs = 2000
 	// maxSpan is as far as a range is widened further: ids end soon beyond.
 	maxSpan = math.MaxInt64 / rangeStep / 2
@@ -61,13 +62,14 @@ func (s *scan) read(ctx context.Context, n int) ([]social.BlogRef, error) {
 		return nil, nil
 	}
 	var found []social.BlogRef
+	most := max(maxRangeIDs, len(s.authors))
 	for range maxRanges {
 		r := s.near()
-		refs, err := s.db.BlogRefsIn(ctx, s.authors, r, maxRangeIDs+1)
+		refs, err := s.db.BlogRefsIn(ctx, s.authors, r, most+1)
 		if err != nil {
 			return nil, err
 		}
-		if len(refs) > maxRangeIDs {
+		if len(refs) > most {
 			s.span = max(1, s.span/rangeStep)
 			continue
 		}
@@ -80,7 +82,7 @@ func (s *scan) read(ctx context.Context, n int) ([]social.BlogRef, error) {
 		if len(found) >= n || s.done() {
 			return s.stop(found, n), nil
 		}
-		s.span = min(s.span, maxSpan) * rangeStep
+		s.span = s.widened(len(refs), n-len(found))
 	}
 	refs, err := s.db.BlogRefsNearest(ctx, s.authors, s.rest, s.oldest, n-len(found))
 	if err != nil {
@@ -90,6 +92,16 @@ func (s *scan) read(ctx context.Context, n int) ([]social.BlogRef, error) {
 		s.passRange(s.rest)
 	}
 	return s.stop(append(found, refs...), n), nil
+}
+
+// widened is the span of the next range, after one of a span held so many of which more
+// are wanted: twice what would do if they lay as densely on.
+func (s *scan) widened(held, wanted int) social.ID {
+	span := min(s.span, maxSpan)
+	if held == 0 {
+		return span * rangeStep
+	}
+	return span / social.ID(held) * social.ID(min(2*wanted, held*rangeStep))
 }
 
 // near is the part of the rest that lies within span of its near end, as seen from now.

@@ -57,6 +57,7 @@ func (r *Redis) FeedKeys(ctx context.Context, who social.ID, epoch int64) (k Fee
 	if err := k.Inbox.parse(inbox.Val()); err != nil {
 		return k, err
 	}
+	k.Inbox.Building = k.Inbox.Building || k.Inbox.Life > 0 && k.Inbox.Life <= leaseLife
 	return k, k.Following.parse(following.Val())
 }
 
@@ -65,10 +66,10 @@ func (k *StoredInbox) parse(members []redis.Z) error {
 	for _, m := range members {
 		text, _ := m.Member.(string)
 		switch {
+		case math.IsInf(m.Score, -1):
+			k.Building = true
 		case len(text) != 16:
 			return fmt.Errorf("%s: a member of %d bytes", k.Key, len(text))
-		case math.IsInf(m.Score, 1):
-			k.Building = true
 		case parseMember(text) == social.BlogRef{}:
 			k.Complete = true
 		default:

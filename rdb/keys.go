@@ -16,8 +16,9 @@ import (
 //
 //	type      ZSET of 16-byte members (id of the blog, of its author; big-endian), by ms
 //	meaning   the newest blogs of those followed. Below its lowest member, the floor, SQL
-//	          is read; 16 bytes of 0 at score 0 say that nothing is below. A member at
-//	          +inf says that it is being built
+//	          is read; 16 bytes of 0 at score 0 say that nothing is below. At -inf is
+//	          the token of who builds it; once that has been trimmed the building is given
+//	          up, and the key, of a short life, not believed
 //	bound     --inbox-size entries
 //	lifetime  7 days since it was read; 10 s while being built
 //	rebuilt   on the next reading of the feed (lua/home.lua, lua/build.lua)

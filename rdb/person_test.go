@@ -105,8 +105,8 @@ func (p *person) inbox() (ids []social.ID) {
 	members, err := p.redis.Client().ZRangeWithScores(p.Context(), rdb.InboxKey(1, p.id), 0, -1).Result()
 	noError(p, err)
 	for _, m := range members {
-		if math.IsInf(m.Score, 1) {
-			ids = append(ids, building)
+		if math.IsInf(m.Score, -1) {
+			defer func() { ids = append(ids, building) }()
 			continue
 		}
 		id := idIn(m.Member.(string)[:8])

@@ -152,8 +152,12 @@ func TestBuildingThatIsTooFullIsGivenUp(t *testing.T) {
 		q.does("after a deletion", second, int64(1))
 		equal(t, "inbox", q.inbox(), []social.ID{at(1, 1), at(5, 1), at(5, 3)})
 		r.push(4, by(3, at(5, 4), at(5, 5), at(4, 1))...)
-		equal(t, "too full", r.inbox(), []social.ID(nil))
 		r.does("too full", third, int64(0))
+		equal(t, "given up", []any{r.home(at(9, 9), true, 9, token()).Whole, r.inbox()}, []any{false, []social.ID(nil)})
+		r.push(4, by(3, at(9, 9))...)
+		r.has(4, true, by(2, at(1, 1))...)
+		r.does("long after", third, int64(0))
+		equal(t, "built anew", r.inbox(), []social.ID{0, at(1, 1)})
 	})
 }
 

@@ -1,5 +1,5 @@
 -- build makes an inbox of what was read from SQL, if the building that was begun before
--- the reading still goes on. What was pushed meanwhile stays.
+-- the reading still goes on. What was pushed meanwhile stays, unless it was too much.
 --
 -- KEYS     inbox
 -- ARGV     token of the building; how many entries an inbox keeps; its life (ms); then

@@ -1,11 +1,11 @@
 -- home reads on in a person's inbox, strictly past an id, without those not followed now.
--- It marks what is missing for whoever fills it: the list of those followed by a lease, the
--- inbox, where it is read from its head, by an entry above all others, "building".
+-- It marks what is missing for whoever fills it: the list of those followed by a lease, an
+-- inbox read from its head by a token below all. Whoever's life ends soon may have lost it.
 -- KEYS     inbox, following, its lease, wrote: of one person
 -- ARGV     token (16 bytes); how many entries; up or down; the id (8 bytes) and its time
 --          (ms or inf); life of lease and building, of the inbox, of wrote (ms)
--- Returns  version of following, or empty; ms since wrote, or empty; state of the inbox:
---          none, mine (to build), building or whole; its lowest member; then the entries
+-- Returns  version of following, or empty; ms since wrote, or empty; the inbox: none, mine
+--          (to build), building or whole; its lowest member; then the entries
 -- Cost     a page of the inbox, at most all of it; two writes where much is missing
 local inbox, following, lease, wrote = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local most, up, id, time = ARGV[2] + 4, ARGV[3] == 'up', ARGV[4], ARGV[5]
@@ -13,15 +13,14 @@ local left = redis.call('PTTL', wrote)
 if left < 0 then redis.call('SET', wrote, '', 'PX', ARGV[8]) end
 local version = redis.call('ZSCORE', following, 'v')
 if not version then redis.call('SET', lease, ARGV[1], 'NX', 'PX', ARGV[6]) end
-local floor = redis.call('ZRANGE', inbox, 0, 0)[1]
-local state = floor and 'whole' or time == '+inf' and 'mine' or 'none'
-if state == 'mine' then
-  redis.call('ZADD', inbox, '+inf', ARGV[1])
-  redis.call('PEXPIRE', inbox, ARGV[6])
-elseif redis.call('ZCOUNT', inbox, '+inf', '+inf') > 0 then state = 'building' end
+local floor, at = unpack(redis.call('ZRANGE', inbox, 0, 0, 'WITHSCORES'))
+local life = redis.call('PTTL', inbox)
+if at ~= '-inf' and life <= tonumber(ARGV[6]) and redis.call('DEL', inbox) then floor = nil end
+local state = at == '-inf' and 'building' or floor and 'whole' or time == '+inf' and 'mine' or 'none'
+if state == 'mine' then redis.call('ZADD', inbox, '-inf', ARGV[1]); redis.call('PEXPIRE', inbox, ARGV[6]) end
 local out = {version or '', left < 0 and '' or ARGV[8] - left, state, floor or ''}
 if state ~= 'whole' or not version then return out end
-if redis.call('PTTL', inbox) < ARGV[7] * 0.9 then redis.call('PEXPIRE', inbox, ARGV[7]) end
+if life < ARGV[7] * 0.9 then redis.call('PEXPIRE', inbox, ARGV[7]) end
 
 local function past(m) -- by bytes: < on strings goes by the machine's locale
   for i = 1, 8 do
@@ -29,7 +28,7 @@ local function past(m) -- by bytes: < on strings goes by the machine's locale
     if d ~= 0 then return (d > 0) == up end
   end
 end
-local at = redis.call('ZCOUNT', inbox, up and '-inf' or '(' .. time, up and '(' .. time or '+inf')
+at = redis.call('ZCOUNT', inbox, up and '-inf' or '(' .. time, up and '(' .. time or '+inf')
 repeat
   local members, authors = redis.call(up and 'ZRANGE' or 'ZREVRANGE', inbox, at, at + most + 9), {}
   for i, m in ipairs(members) do authors[i] = string.sub(m, 9) end

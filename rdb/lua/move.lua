@@ -34,6 +34,6 @@ if not followed then
   end
   return false
 end
-local floor = redis.call('ZRANGE', inbox, 0, 0)[1]
+local floor, at = unpack(redis.call('ZRANGE', inbox, 0, 0, 'WITHSCORES'))
 if lacks or not floor then return false end
-return redis.call('ZCOUNT', inbox, '+inf', '+inf') > 0 and '' or floor
+return at == '-inf' and '' or floor

@@ -4,22 +4,18 @@
 -- KEYS     inboxes, of one slot
 -- ARGV     how many entries an inbox keeps; then for each entry its time (ms) and member
 -- Returns  nothing
--- Cost     O(log) of the inbox for each inbox and entry, in three commands
+-- Cost     O(log) of the inbox for each inbox and entry, in two commands
 local call = redis.call
--- One more than it keeps, since the mark of building is among them.
 local beyond = tostring(-ARGV[1] - 2)
 local all = call('EXISTS', unpack(KEYS)) == #KEYS
 
-local function isBuilding(inbox) return call('ZCOUNT', inbox, '+inf', '+inf') > 0 end
-
 local function push(inbox, time, member)
   if call('ZADD', inbox, time, member) == 0 then return end
-  if call('ZREMRANGEBYRANK', inbox, 0, beyond) > 0 then
-    -- What was trimmed may be above what the builder brings: let the next reader build.
-    if isBuilding(inbox) then call('DEL', inbox) end
   -- In a full inbox what is below all others is what is trimmed. In another it is told by
-  -- its rank: of one time Redis alone knows the order.
-  elseif call('ZRANK', inbox, member) == 0 and not isBuilding(inbox) then
+  -- its rank: of one time Redis alone knows the order. Where it is being built, the lowest
+  -- is the builder's token. Trimming ends that building, as it must: what was trimmed may
+  -- be above what the builder brings.
+  if call('ZREMRANGEBYRANK', inbox, 0, beyond) == 0 and call('ZRANK', inbox, member) == 0 then
     call('ZREM', inbox, member)
   end
 end
