@@ -22,6 +22,7 @@ type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Run the server on embedded stores with sample people and blogs, signed in as one of them."`
 	Migrate migrateCommand `cmd:"" help:"Bring the schema of the store up to this binary's, and end."`
 	Token   tokenCommand   `cmd:"" help:"Print a token that signs in as a person."`
+	User    userCommand    `cmd:"" help:"Suspend, restore or delete an account."`
 	Events  eventsCommand  `cmd:"" help:"Look at those who consume events, and at what they could not take."`
 	Inspect inspectCommand `cmd:"" help:"Look at what lies in the stores, and why."`
 }

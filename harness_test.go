@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -46,10 +47,16 @@ func newWorld(t testing.TB, s *socialtest.Store) *world {
 }
 
 // wiredServer is one more server over the store, without rate limits. An embedded store
-// takes one alone.
+// takes one alone. It does not work beside its requests: of tokens that have ended it knows
+// those of its beginning, and what it ended itself.
 func wiredServer(t testing.TB, s *socialtest.Store, node int) *server {
 	t.Helper()
-	return wired(t, s, node, func(cfg *settings) { cfg.limits.RateLimits = "off" })
+	k := wired(t, s, node, func(cfg *settings) { cfg.limits.RateLimits, cfg.endedTrust = "off", time.Hour })
+	k.accounts.Revocations.Seen(time.Now())
+	if err := k.accounts.Revocations.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return k
 }
 
 // wired is a server over the store, with settings of the test's own.

@@ -20,13 +20,13 @@ func counting(s *server, request func()) trips {
 }
 
 // eachQuiet runs the test on every kind of stores, with a server that stands still: it
-// believes for an hour what it knows of the caches, so that its round trips are those of
-// requests.
+// believes for an hour what it knows of the caches and of ended tokens, so that its round
+// trips are those of requests.
 func eachQuiet(t *testing.T, test func(t *testing.T, w *cachedWorld, s *server)) {
 	t.Helper()
 	set := func(i int, cfg *settings) {
 		if i == 1 || cfg.store.MySQL == "" {
-			cfg.cache.Trust = time.Hour
+			cfg.cache.Trust, cfg.endedTrust = time.Hour, time.Hour
 		}
 		if i == 1 {
 			cfg.roles = []string{apiRole}
@@ -36,6 +36,10 @@ func eachQuiet(t *testing.T, test func(t *testing.T, w *cachedWorld, s *server))
 		defer w.close()
 		last := len(w.servers) - 1
 		w.halt(last)
+		w.servers[last].accounts.Revocations.Seen(time.Now()) // if it has not yet
+		if err := w.servers[last].accounts.Revocations.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		test(t, w, w.servers[last])
 	})
 }

@@ -55,7 +55,7 @@ const (
 	maxHeader  = 32 << 10
 )
 
-// settings is what a server is made of. The zero values of the last six are production's.
+// settings is what a server is made of. The zero values of the last seven are production's.
 type settings struct {
 	store         storeFlags
 	redis         string // empty: embedded
@@ -69,7 +69,8 @@ type settings struct {
 	clock       social.Clock
 	node        social.NodeFunc // instead of a lease
 	cache       cache.Config
-	step        func() // see [rdb.Config]
+	step        func()        // see [rdb.Config]
+	endedTrust  time.Duration // see [account.Config]
 	cheapHashes bool
 	visitor     string // the handle of whom the page is signed in as; empty for nobody
 }
@@ -174,7 +175,7 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 	}
 	d, ids := s.store.db, social.NewSnowflake(cfg.clock, cfg.node)
 	s.accounts, err = account.New(d, ids, cfg.clock, account.Config{
-		Secret: secret, CheapHashes: cfg.cheapHashes, SignUpLimit: l.signUp, SignInLimit: l.signIn,
+		Secret: secret, CheapHashes: cfg.cheapHashes, SignUpLimit: l.signUp, SignInLimit: l.signIn, EndedTrust: cfg.endedTrust,
 		Wrote: func(ctx context.Context, who social.ID) error { return s.caches.Settle(ctx, rdb.MarkWrote(who)) },
 	})
 	if err != nil {
@@ -200,17 +201,27 @@ func (s *server) openRedis(ctx context.Context, cfg settings) (err error) {
 }
 
 // work gathers what runs beside the requests. What a worker does may run on any number of
-// servers; those that serve requests know the state of the caches and hear of changes.
+// servers; those that serve requests know the state of the caches and hear of changes, of
+// which those of tokens decide whom they let in.
 func (s *server) work(roles []string) {
 	d := s.store.db
 	s.workers = append(s.workers, s.caches.State.Run, s.bell.Run)
 	if slices.Contains(roles, apiRole) {
+		ended := s.accounts.Revocations
 		heard := func(evs []events.Event) {
 			for _, e := range evs {
 				s.caches.Heard(e.Body)
+				ended.Heard(e.Body)
 			}
 		}
-		s.workers = append(s.workers, events.NewTail(d, s.bell, s.log, heard, s.caches.Clear).Run)
+		missed := func() {
+			s.caches.Clear()
+			ended.Missed()
+		}
+		tail := events.NewTail(d, s.bell, s.log, heard, missed)
+		tail.OnSeen(ended.Seen)
+		s.workers = append(s.workers, tail.Run,
+			func(ctx context.Context) error { return ended.Run(ctx, s.log) })
 	}
 	if slices.Contains(roles, workerRole) {
 		s.workers = append(s.workers, cache.NewGuard(s.caches.State).Run,

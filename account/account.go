@@ -20,12 +20,18 @@ type Config struct {
 	// the handle; nil lets all through.
 	SignUpLimit func(ctx context.Context) error
 	SignInLimit func(ctx context.Context, handle string) error
+	// EndedTrust is for how long the last look at the events is believed to have told of
+	// all tokens that have ended; 0 is a second. See [Revocations].
+	EndedTrust time.Duration
 	// Wrote says, before the answer, that a person changed something; nil says nothing.
 	Wrote func(ctx context.Context, who social.ID) error
 }
 
-// Accounts signs people up and in. Safe for parallel use.
+// Accounts signs people up, in and out. Safe for parallel use.
 type Accounts struct {
+	// Revocations knows which tokens have ended; it is to be told of events.
+	Revocations *Revocations
+
 	db     *db.DB
 	ids    *social.Snowflake
 	tokens tokens
@@ -44,7 +50,8 @@ func New(d *db.DB, ids *social.Snowflake, clock social.Clock, cfg Config) (*Acco
 	if err != nil {
 		return nil, err
 	}
-	return &Accounts{db: d, ids: ids, tokens: t, hashes: h, cfg: cfg}, nil
+	r := newRevocations(d, clock, cfg.EndedTrust)
+	return &Accounts{Revocations: r, db: d, ids: ids, tokens: t, hashes: h, cfg: cfg}, nil
 }
 
 // Session is a person who has just signed in.
@@ -86,20 +93,18 @@ func (a *Accounts) SignUp(ctx context.Context, handle, name, password string) (*
 		return nil, err
 	}
 	u := &social.User{ID: id, Handle: handle, Name: name}
-	err = a.db.Transact(ctx, func(tx *db.Tx) error {
-		if err := tx.InsertUser(ctx, u, hash); err != nil {
-			return err
-		}
-		return a.changed(ctx, tx, u)
+	err = a.change(ctx, func(tx *db.Tx) (social.UserBody, error) {
+		return social.UserBody{UserID: id}, tx.InsertUser(ctx, u, hash)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return a.session(u)
+	return a.session(u, 0)
 }
 
 // SignIn signs a person in. An unknown handle and a wrong password are told the same way,
-// after the same work: UNAUTHENTICATED.
+// after the same work: UNAUTHENTICATED; so is a deleted account. Who is suspended is told
+// so, FORBIDDEN, once the password was right.
 func (a *Accounts) SignIn(ctx context.Context, handle, password string) (*Session, error) {
 	handle, err := social.ParseHandle("handle", handle)
 	if err != nil {
@@ -113,50 +118,76 @@ func (a *Accounts) SignIn(ctx context.Context, handle, password string) (*Sessio
 			return nil, err
 		}
 	}
-	u, hash, err := a.db.UserByHandle(ctx, handle)
+	u, c, err := a.db.UserByHandle(ctx, handle)
 	if err != nil && !social.HasCode(err, social.NotFound) {
 		return nil, err
 	}
-	right, failed := a.hashes.matches(ctx, password, hash)
+	right, failed := a.hashes.matches(ctx, password, c.Hash) // a deleted account has none
 	switch {
 	case failed != nil:
 		return nil, failed
 	case err != nil || !right:
 		return nil, social.Errorf(social.Unauthenticated, "handle or password is wrong")
+	case u.Status != social.Active:
+		return nil, errSuspended()
 	}
-	return a.session(u)
+	return a.session(u, c.Version)
 }
 
-// SessionOf signs in whoever has the handle, without a password: for operators.
+func errSuspended() error { return social.Errorf(social.Forbidden, "this account is suspended") }
+
+// SessionOf signs in whoever has the handle, without a password: for operators. NOT_FOUND
+// where nobody has it or the account is deleted, FORBIDDEN where it is suspended.
 func (a *Accounts) SessionOf(ctx context.Context, handle string) (*Session, error) {
-	u, err := a.ByHandle(ctx, "handle", handle)
+	u, c, err := a.byHandle(ctx, "handle", handle)
+	if err == nil && u.Status == social.Suspended {
+		err = errSuspended()
+	}
 	if err != nil {
 		return nil, err
 	}
-	return a.session(u)
+	return a.session(u, c.Version)
 }
 
-// ByHandle finds a person; NOT_FOUND where nobody has the handle, BAD_USER_INPUT about
-// field where nobody could.
+// ByHandle finds a person who is active; NOT_FOUND where nobody is who has the handle,
+// BAD_USER_INPUT about field where nobody could.
 func (a *Accounts) ByHandle(ctx context.Context, field, handle string) (*social.User, error) {
+	u, _, err := a.byHandle(ctx, field, handle)
+	if err == nil && u.Status != social.Active {
+		err = errNobody()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+func errNobody() error { return social.Errorf(social.NotFound, "nobody has this handle") }
+
+// byHandle finds a person who is not deleted.
+func (a *Accounts) byHandle(ctx context.Context, field, handle string) (*social.User, db.Credentials, error) {
 	handle, err := social.ParseHandle(field, handle)
 	if err != nil {
-		return nil, err
+		return nil, db.Credentials{}, err
 	}
-	u, _, err := a.db.UserByHandle(ctx, handle)
-	return u, err
+	u, c, err := a.db.UserByHandle(ctx, handle)
+	if err == nil && u.Status == social.Deleted {
+		err = errNobody()
+	}
+	return u, c, err
 }
 
-// Viewer is the person a token names; a token that is not ours, ended or not yet valid is
-// an error. It asks no store: whether the account still stands shows when it is read.
-func (a *Accounts) Viewer(token string) (social.ID, error) { return a.tokens.read(token) }
-
-func (a *Accounts) session(u *social.User) (*Session, error) {
-	token, until, err := a.tokens.issue(u.ID)
+func (a *Accounts) session(u *social.User, version int64) (*Session, error) {
+	token, until, err := a.tokens.issue(u.ID, version)
 	return &Session{User: u, Token: token, ExpiresAt: until}, err
 }
 
-// changed tells others that the person is new or has another profile.
-func (a *Accounts) changed(ctx context.Context, tx *db.Tx, u *social.User) error {
-	return tx.Publish(ctx, social.Event{Kind: social.UserEvent, Body: social.UserBody{UserID: u.ID}})
+// change commits a change of a person with its event; this server knows at once of tokens
+// that have ended with it.
+func (a *Accounts) change(ctx context.Context, do func(*db.Tx) (social.UserBody, error)) error {
+	done, err := commit(ctx, a.db, do)
+	if err == nil {
+		a.Revocations.Heard(done)
+	}
+	return err
 }

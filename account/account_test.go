@@ -56,7 +56,7 @@ func TestSignedUpIsSignedIn(t *testing.T) {
 		if u := session.User; u.Handle != "alice_1" || u.Name != "Name" || u.Bio != "" || u.AvatarURL != nil || u.CreatedAt() != s.Clock.NowMS() {
 			t.Errorf("got %+v", u)
 		}
-		id, err := a.Viewer(session.Token)
+		id, err := a.Viewer(t.Context(), session.Token)
 		noError(t, err)
 		if id != session.User.ID {
 			t.Errorf("the token names %d", id)
@@ -201,7 +201,7 @@ func TestPeopleAreFoundByHandle(t *testing.T) {
 		noError(t, err)
 		session, err := a.SessionOf(t.Context(), "Alice")
 		noError(t, err)
-		viewer, err := a.Viewer(session.Token)
+		viewer, err := a.Viewer(t.Context(), session.Token)
 		noError(t, err)
 		if u.ID != id || session.User.ID != id || viewer != id {
 			t.Errorf("got %d, %d and %d, want %d", u.ID, session.User.ID, viewer, id)

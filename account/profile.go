@@ -13,6 +13,8 @@ type ProfilePatch struct {
 	Bio  *string // at most 500 characters
 	// AvatarURL is an http(s) address; the empty one takes the avatar away.
 	AvatarURL *string
+	// IsPrivate: followers are approved.
+	IsPrivate *bool
 }
 
 func (p ProfilePatch) check() error {
@@ -45,6 +47,9 @@ func (p ProfilePatch) apply(u *social.User) {
 			u.AvatarURL = nil
 		}
 	}
+	if p.IsPrivate != nil {
+		u.IsPrivate = *p.IsPrivate
+	}
 }
 
 // UpdateProfile changes the viewer's profile; two changes at once both take effect.
@@ -55,19 +60,13 @@ func (a *Accounts) UpdateProfile(ctx context.Context, viewer social.ID, p Profil
 	if p == (ProfilePatch{}) {
 		return nil
 	}
-	err := a.db.Transact(ctx, func(tx *db.Tx) error {
+	err := a.change(ctx, func(tx *db.Tx) (done social.UserBody, err error) {
 		u, err := tx.LockUser(ctx, viewer)
-		if social.HasCode(err, social.NotFound) {
-			return social.Errorf(social.Unauthenticated, "this account does not exist any more")
-		}
-		if err != nil {
-			return err
+		if err := standing(u, err); err != nil {
+			return done, err
 		}
 		p.apply(u)
-		if err := tx.UpdateProfile(ctx, u); err != nil {
-			return err
-		}
-		return a.changed(ctx, tx, u)
+		return social.UserBody{UserID: viewer}, tx.UpdateProfile(ctx, u)
 	})
 	if err != nil || a.cfg.Wrote == nil {
 		return err

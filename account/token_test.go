@@ -3,6 +3,7 @@ package account
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -62,11 +63,11 @@ func TestTokenTimesAreTakenWithTheSameSkew(t *testing.T) {
 		"exp -600 s":   {0, 0, -600 * time.Second, false},
 		"all together": {600 * time.Second, 3 * time.Second, -3 * time.Second, true},
 	} {
-		token := sign(t, jwt.SigningMethodHS256, []byte(secret), jwt.RegisteredClaims{
+		text := sign(t, jwt.SigningMethodHS256, []byte(secret), jwt.RegisteredClaims{
 			Subject: beyond.String(), IssuedAt: at(c.iat), NotBefore: at(c.nbf), ExpiresAt: at(c.exp)})
-		id, err := tk.read(token)
-		if (err == nil) != c.ok || c.ok && id != beyond {
-			t.Errorf("%s: got %d, %v", name, id, err)
+		got, err := tk.read(text)
+		if (err == nil) != c.ok || c.ok && got.user != beyond {
+			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
 }
@@ -78,16 +79,54 @@ func TestIssuedTokenIsReadAndEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, until, err := tk.issue(beyond)
+	text, until, err := tk.issue(beyond, 3)
 	if err != nil || until != social.Millis(noon.Add(time.Minute).UnixMilli()) {
 		t.Fatalf("until %d, %v", until, err)
 	}
 	for after, ok := range map[time.Duration]bool{0: true, time.Minute: true, 89 * time.Second: true, 91 * time.Second: false, -time.Hour: true} {
 		now = noon.Add(after)
-		id, err := tk.read(token)
-		if (err == nil) != ok || ok && id != beyond {
-			t.Errorf("after %s: %d, %v", after, id, err)
+		got, err := tk.read(text)
+		if (err == nil) != ok || got.user != beyond || got.version != 3 || got.expires != until || !ok && !errors.Is(err, social.ErrTokenEnded) {
+			t.Errorf("after %s: %+v, %v", after, got, err)
 		}
+	}
+}
+
+// Whatever ends one token ends no other: each has a name of its own, also those from before
+// there were names, in whatever way their signature is written.
+func TestEachTokenHasANameOfItsOwn(t *testing.T) {
+	t.Parallel()
+	tk := testTokens(t)
+	name := func(text string) string {
+		t.Helper()
+		got, err := tk.read(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.id == "" || len(got.id) > 64 {
+			t.Errorf("the name %q", got.id)
+		}
+		return got.id
+	}
+	seen := map[string]bool{}
+	for range 100 {
+		text, _, err := tk.issue(7, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[name(text)] = true
+	}
+	for i := range 100 {
+		old := sign(t, jwt.SigningMethodHS256, []byte(secret), jwt.RegisteredClaims{Subject: "7", ExpiresAt: at(time.Duration(i+1) * time.Minute)})
+		seen[name(old)] = true
+		// The last character has two bits that say nothing.
+		other := old[:len(old)-1] + string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"[strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", old[len(old)-1])^1])
+		if _, err := tk.read(other); err == nil && name(other) != name(old) {
+			t.Error("one token has two names")
+		}
+	}
+	if len(seen) != 200 {
+		t.Errorf("%d names of 200 tokens", len(seen))
 	}
 }
 
@@ -96,8 +135,8 @@ func TestTokensThatAreNotOursAreRefused(t *testing.T) {
 	tk := testTokens(t)
 	good := jwt.RegisteredClaims{Subject: "7", ExpiresAt: at(time.Hour)}
 	ours := sign(t, jwt.SigningMethodHS256, []byte(secret), good)
-	if id, err := tk.read(ours); err != nil || id != 7 {
-		t.Fatalf("ours: %d, %v", id, err)
+	if got, err := tk.read(ours); err != nil || got.user != 7 || got.version != 0 {
+		t.Fatalf("ours: %+v, %v", got, err)
 	}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -131,10 +170,16 @@ func TestTokensThatAreNotOursAreRefused(t *testing.T) {
 		"subject too long":  subject("9223372036854775808"),
 		"subject a number": sign(t, jwt.SigningMethodHS256, []byte(secret),
 			jwt.MapClaims{"sub": 7, "exp": noon.Add(time.Hour).Unix()}),
+		"expired, another secret": sign(t, jwt.SigningMethodHS256, []byte(secret+"x"),
+			jwt.RegisteredClaims{Subject: "7", ExpiresAt: at(-time.Hour)}),
+		"expired, of nobody": sign(t, jwt.SigningMethodHS256, []byte(secret),
+			jwt.RegisteredClaims{Subject: "nobody", ExpiresAt: at(-time.Hour)}),
+		"version as text": sign(t, jwt.SigningMethodHS256, []byte(secret),
+			jwt.MapClaims{"sub": "7", "exp": noon.Add(time.Hour).Unix(), "ver": "1"}),
 		"end as text": sign(t, jwt.SigningMethodHS256, []byte(secret), jwt.MapClaims{"sub": "7", "exp": "tomorrow"}),
 	} {
-		if id, err := tk.read(token); err == nil {
-			t.Errorf("%s: names %d", name, id)
+		if got, err := tk.read(token); !social.HasCode(err, social.Unauthenticated) || errors.Is(err, social.ErrTokenEnded) || got.user != 0 {
+			t.Errorf("%s: names %+v, %v", name, got, err)
 		}
 	}
 }
@@ -156,7 +201,7 @@ func FuzzReadToken(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	ours, _, err := tk.issue(7)
+	ours, _, err := tk.issue(7, 0)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -164,8 +209,8 @@ func FuzzReadToken(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if id, err := tk.read(s); err == nil && id != 7 {
-			t.Errorf("%q names %d", s, id)
+		if got, err := tk.read(s); err == nil && got.user != 7 {
+			t.Errorf("%q names %+v", s, got)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"kith/db"
+	"kith/social"
 	"kith/socialtest"
 )
 
@@ -159,7 +160,7 @@ func TestBothDialectsHaveTheSameTablesAndColumns(t *testing.T) {
 func TestMigrationThatWasCutOffRunsAgain(t *testing.T) {
 	t.Parallel()
 	s := socialtest.NewMySQL(t)
-	s.Exec(t, "DROP TABLE node_lease, outbox, dead_letter")
+	s.Exec(t, "DROP TABLE node_lease, outbox, dead_letter, settling")
 	s.Exec(t, "DELETE FROM cache_state WHERE part >= 40")
 	s.Exec(t, "DELETE FROM goose_db_version WHERE version_id > 0")
 	_, err := s.DB.Migrate(t.Context())
@@ -168,6 +169,33 @@ func TestMigrationThatWasCutOffRunsAgain(t *testing.T) {
 	equal(t, "leases", s.Int(t, "SELECT COUNT(*) FROM node_lease"), 0)
 	equal(t, "partitions", s.Int(t, "SELECT COUNT(*) FROM cache_state"), 64)
 	equal(t, "dead letters", s.Int(t, "SELECT COUNT(*) FROM dead_letter"), 0)
+	equal(t, "to settle", s.Int(t, "SELECT COUNT(*) FROM settling"), 0)
+}
+
+// Rows from before there were statuses and versions of tokens are of who is active, with
+// tokens of version 0; and a binary from then goes on writing such.
+func TestRowsFromBeforeStatusesAreOfActivePeople(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		const insert = "INSERT INTO user (id, handle, name, bio, avatar_url, password_hash) VALUES "
+		s.Exec(t, "DROP TABLE settling")
+		s.Exec(t, "DROP TABLE revoked")
+		for _, column := range []string{"status", "is_private", "token_version"} {
+			s.Exec(t, "ALTER TABLE user DROP COLUMN "+column)
+		}
+		s.Exec(t, "DELETE FROM goose_db_version WHERE version_id = 3")
+		s.Exec(t, insert+"(1, 'old', 'Old', '', NULL, 'hash')")
+		n, err := s.DB.Migrate(t.Context())
+		noError(t, err)
+		equal(t, "migrations", n, 1)
+		s.Exec(t, insert+"(2, 'older', 'Older', '', NULL, 'hash')")
+		for id, handle := range map[social.ID]string{1: "old", 2: "older"} {
+			u, c, err := s.DB.UserByHandle(t.Context(), handle)
+			noError(t, err)
+			equal(t, "person", *u, social.User{ID: id, Handle: handle, Name: u.Name, Status: social.Active})
+			equal(t, "credentials", c, db.Credentials{Hash: "hash"})
+		}
+	})
 }
 
 // Altering a large table takes longer than any query may.

@@ -20,7 +20,7 @@ func TestUserComesBackAsWritten(t *testing.T) {
 		url := "https://example.com/" + strings.Repeat("é", 2048-20)
 		u := &social.User{
 			ID: 1<<63 - 1, Handle: strings.Repeat("a", 30), Name: strings.Repeat(wide, 50),
-			Bio: strings.Repeat(wide, 500), AvatarURL: &url,
+			Bio: strings.Repeat(wide, 500), AvatarURL: &url, IsPrivate: true,
 		}
 		hash := strings.Repeat("$", 200)
 		write(t, s.DB, func(ctx context.Context, tx *db.Tx) error { return tx.InsertUser(ctx, u, hash) })
@@ -34,10 +34,10 @@ func TestUserComesBackAsWritten(t *testing.T) {
 		got[0].AvatarURL = u.AvatarURL
 		equal(t, "user", *got[0], *u)
 
-		byHandle, gotHash, err := s.DB.UserByHandle(t.Context(), u.Handle)
+		byHandle, c, err := s.DB.UserByHandle(t.Context(), u.Handle)
 		noError(t, err)
 		equal(t, "by handle", byHandle.ID, u.ID)
-		equal(t, "hash", gotHash, hash)
+		equal(t, "credentials", c, db.Credentials{Hash: hash})
 
 		plain, _, err := s.DB.UserByHandle(t.Context(), "user2")
 		noError(t, err)
@@ -127,18 +127,139 @@ func TestProfileOfOnePersonIsUpdated(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				u.Name, u.Bio, u.AvatarURL = "New", "about\nme", avatar
+				u.Name, u.Bio, u.AvatarURL, u.IsPrivate = "New", "about\nme", avatar, avatar != nil
 				return tx.UpdateProfile(ctx, u)
 			})
-			u, hash, err := s.DB.UserByHandle(t.Context(), "user1")
+			u, c, err := s.DB.UserByHandle(t.Context(), "user1")
 			noError(t, err)
-			if u.Name != "New" || u.Bio != "about\nme" || (u.AvatarURL == nil) != (avatar == nil) || hash != "hash" {
-				t.Errorf("got %+v with hash %q", u, hash)
+			if u.Name != "New" || u.Bio != "about\nme" || (u.AvatarURL == nil) != (avatar == nil) || u.IsPrivate != (avatar != nil) || c.Hash != "hash" {
+				t.Errorf("got %+v with %+v", u, c)
 			}
 		}
 		other, _, err := s.DB.UserByHandle(t.Context(), "user2")
 		noError(t, err)
 		equal(t, "the other", other.Name, "Person 2")
+	})
+}
+
+// Whoever is not active is read by handle and for a decision, and by id is as if not there.
+func TestOnlyActivePeopleAreFoundById(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		people(t, s.DB, 1, 2, 3)
+		set := func(id social.ID, status social.UserStatus) {
+			t.Helper()
+			write(t, s.DB, func(ctx context.Context, tx *db.Tx) error { return tx.UpdateStatus(ctx, id, status) })
+		}
+		found := func(what string, want ...social.ID) {
+			t.Helper()
+			users, err := s.DB.UsersByID(t.Context(), []social.ID{1, 2, 3})
+			noError(t, err)
+			ids := []social.ID{}
+			for _, u := range users {
+				ids = append(ids, u.ID)
+			}
+			equal(t, what, sorted(ids), want)
+			ids, err = s.DB.ExistingUsers(t.Context(), []social.ID{1, 2, 3})
+			noError(t, err)
+			equal(t, what+", existing", sorted(ids), want)
+		}
+		set(1, social.Suspended)
+		set(2, social.Deleted)
+		found("suspended and deleted", 3)
+		for id, status := range map[social.ID]social.UserStatus{1: social.Suspended, 2: social.Deleted, 3: social.Active} {
+			u, _, err := s.DB.UserByHandle(t.Context(), "user"+id.String())
+			noError(t, err)
+			equal(t, "by handle", u.Status, status)
+			u, _, err = s.DB.UserWithCredentials(t.Context(), id)
+			noError(t, err)
+			equal(t, "by id", u.Status, status)
+			write(t, s.DB, func(ctx context.Context, tx *db.Tx) error {
+				u, err := tx.LockUser(ctx, id)
+				equal(t, "locked", u.Status, status)
+				return err
+			})
+		}
+		set(1, social.Active)
+		found("restored", 1, 3)
+	})
+}
+
+func TestEveryChangeOfAStatusIsNotedByTheStoresClock(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		people(t, s.DB, 1, 2)
+		for _, status := range []social.UserStatus{social.Suspended, social.Active, social.Deleted} {
+			s.Exec(t, "UPDATE settling SET since = 0")
+			before, err := s.DB.NowMS(t.Context())
+			noError(t, err)
+			write(t, s.DB, func(ctx context.Context, tx *db.Tx) error { return tx.UpdateStatus(ctx, 1, status) })
+			equal(t, "notes", s.Int(t, "SELECT COUNT(*) FROM settling"), 1)
+			if since := s.Int(t, "SELECT since FROM settling WHERE user_id = 1"); since < before {
+				t.Errorf("since %d, before %d", since, before)
+			}
+		}
+	})
+}
+
+func TestCredentialsOfOnePersonAreUpdated(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		people(t, s.DB, 1, 2)
+		want := db.Credentials{Hash: "new", Version: 7}
+		write(t, s.DB, func(ctx context.Context, tx *db.Tx) error {
+			_, c, err := tx.LockCredentials(ctx, 1)
+			equal(t, "locked", c, db.Credentials{Hash: "hash"})
+			return errors.Join(err, tx.UpdateCredentials(ctx, 1, want))
+		})
+		for id, want := range map[social.ID]db.Credentials{1: want, 2: {Hash: "hash"}} {
+			_, c, err := s.DB.UserWithCredentials(t.Context(), id)
+			noError(t, err)
+			equal(t, "credentials", c, want)
+		}
+		_, _, err := s.DB.UserWithCredentials(t.Context(), 3)
+		hasCode(t, err, social.NotFound)
+	})
+}
+
+func TestTokensEndByNameOrBelowAVersion(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		all := []social.EndedTokens{
+			{UserID: 1, Token: "a", Until: 5}, {UserID: 1, Token: "B", Until: 6},
+			{UserID: 2, Version: 2, Until: 7}, {UserID: 2, Version: 4, Until: 8}, {UserID: 3, Token: strings.Repeat("f", 64), Until: 9},
+		}
+		write(t, s.DB, func(ctx context.Context, tx *db.Tx) error {
+			for _, e := range all {
+				if err := tx.InsertEnded(ctx, e); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for _, c := range []struct {
+			user    social.ID
+			token   string
+			version int64
+			ended   bool
+		}{
+			{1, "a", 0, true}, {1, "a", 9, true}, {1, "b", 0, false}, {1, "A", 0, false}, {1, "B", 0, true}, {2, "a", 5, false},
+			{2, "x", 1, true}, {2, "x", 3, true}, {2, "x", 4, false}, {3, strings.Repeat("f", 64), 0, true}, {9, "a", 0, false},
+		} {
+			ended, err := s.DB.TokenEnded(t.Context(), c.user, c.token, c.version)
+			noError(t, err)
+			equal(t, "ended: "+c.user.String()+" "+c.token, ended, c.ended)
+		}
+		var read []social.EndedTokens
+		for after := int64(0); ; {
+			page, last, err := s.DB.EndedAfter(t.Context(), after, 2)
+			noError(t, err)
+			if len(page) == 0 {
+				break
+			}
+			read, after = append(read, page...), last
+		}
+		equal(t, "read in pages", read, all)
 	})
 }
 

@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -19,6 +20,7 @@ func TestBodiesGetTheTypeOfTheirKind(t *testing.T) {
 	}{
 		{social.UserEvent, `{"user":"9007199254740993"}`, social.UserBody{UserID: 9007199254740993}},
 		{social.UserEvent, `{"user":"7","newer":true}`, social.UserBody{UserID: 7}},
+		{social.UserEvent, `{"user":"7","ended":null}`, social.UserBody{UserID: 7}},
 		{social.BlogEvent, `{"blog":"5","author":"7"}`, social.BlogBody{BlogID: 5, AuthorID: 7}},
 		{social.BlogEvent, `{"blog":"5","author":"7","deleted":true}`, social.BlogBody{BlogID: 5, AuthorID: 7, Deleted: true}},
 		{social.FollowEvent, `{"changes":[{"user":"1","target":"2","state":1,"since":5,"version":3}]}`, social.FollowBody{
@@ -28,6 +30,22 @@ func TestBodiesGetTheTypeOfTheirKind(t *testing.T) {
 		noError(t, err)
 		want := events.Event{Lane: 3, Seq: 9, Event: social.Event{Kind: c.kind, Body: c.want}}
 		equal(t, c.body, fmt.Sprintf("%#v", e), fmt.Sprintf("%#v", want))
+	}
+}
+
+func TestEndedTokensComeBackAsWritten(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]social.EndedTokens{
+		`{"user":"7","ended":{"token":"a","until":5}}`: {Token: "a", Until: 5},
+		`{"user":"7","ended":{"below":3,"until":5}}`:   {Version: 3, Until: 5},
+	} {
+		e, err := events.Decode(db.StoredEvent{Kind: social.UserEvent, Body: text})
+		noError(t, err)
+		equal(t, text, *e.Body.(social.UserBody).Ended, want)
+		want.UserID = 7 // which the body has
+		written, err := json.Marshal(social.UserBody{UserID: 7, Ended: &want})
+		noError(t, err)
+		equal(t, "written", string(written), text)
 	}
 }
 

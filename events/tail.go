@@ -29,6 +29,7 @@ type Tail struct {
 	log    *slog.Logger
 	handle func([]Event)
 	gap    func()
+	seen   func(at time.Time)
 	poll   time.Duration
 	clock  social.Clock
 
@@ -42,10 +43,15 @@ type Tail struct {
 // is known from events may be stale then. Both should be quick, since all lanes wait.
 func NewTail(d *db.DB, bell *Bell, log *slog.Logger, handle func([]Event), gap func()) *Tail {
 	return &Tail{
-		db: d, bell: bell, log: log, handle: handle, gap: gap, poll: pollEvery, clock: time.Now,
+		db: d, bell: bell, log: log, handle: handle, gap: gap, seen: func(time.Time) {}, poll: pollEvery, clock: time.Now,
 		looked: time.Now(), outage: outage{log: log, failing: map[int]bool{}},
 	}
 }
+
+// OnSeen makes the tail call seen after each look that has missed nothing, or has told so:
+// of all that was committed before at, the handler knows, or it was from before the first
+// look. Call it before Run.
+func (t *Tail) OnSeen(seen func(at time.Time)) { t.seen = seen }
 
 // Run follows the lanes until ctx ends, from their present numbers on.
 func (t *Tail) Run(ctx context.Context) error {
@@ -67,6 +73,7 @@ func (t *Tail) Run(ctx context.Context) error {
 
 // look reads the lanes' numbers, one statement, and the lanes that moved.
 func (t *Tail) look(ctx context.Context) error {
+	began := t.clock()
 	seqs, err := t.db.LaneSeqs(ctx)
 	if err != nil {
 		if t.positions == nil {
@@ -90,6 +97,7 @@ func (t *Tail) look(ctx context.Context) error {
 		}
 	}
 	t.looked = t.clock()
+	t.seen(began)
 	return nil
 }
 

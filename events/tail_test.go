@@ -2,6 +2,8 @@ package events_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -148,6 +150,34 @@ func TestPanicOfATailsHandlerIsAGap(t *testing.T) {
 		fill(t, s, 5, s.Clock.NowMS())
 		noError(t, tl.Look(t.Context()))
 		equal(t, "gaps", gaps, 1)
+	})
+}
+
+// Who is told that all was seen up to a time has been handed all that was committed before,
+// or told of a gap: by the same goroutine, first.
+func TestTailTellsUpToWhenAllIsSeen(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		tl, got := tail(t, s)
+		var told []string
+		tl.OnSeen(func(at time.Time) {
+			equal(t, "seen at", at, s.Clock.Now())
+			told = append(told, fmt.Sprint(got.users(), " users, ", got.gaps, " gaps"))
+		})
+		sees(t, tl, got, 0, 0)
+		fill(t, s, 5, s.Clock.NowMS())
+		s.Clock.Advance(time.Second)
+		sees(t, tl, got, 5, 0)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := tl.Look(ended); err == nil {
+			t.Error("it has looked")
+		}
+		fill(t, s, 5, s.Clock.NowMS())
+		s.Exec(t, "DELETE FROM outbox")
+		s.Clock.Advance(time.Second)
+		sees(t, tl, got, 5, 1)
+		equal(t, "told", strings.Join(told, "; "), "0 users, 0 gaps; 5 users, 0 gaps; 5 users, 1 gaps")
 	})
 }
 

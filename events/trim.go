@@ -19,10 +19,10 @@ const (
 	trimEvery = time.Minute
 )
 
-// Trimmer drops events that are a minute old and that every consumer has passed, and the
-// keys of publishing that have served their day. What a consumer has not passed stays,
-// however old: one that is no more is to be taken out of the store (CONTRIBUTING.md). A
-// trimmer may run on every server at once.
+// Trimmer drops events that are a minute old and that every consumer has passed, the keys
+// of publishing that have served their day, and what is known of tokens that have expired
+// by now. What a consumer has not passed stays, however old: one that is no more is to be
+// taken out of the store (CONTRIBUTING.md). A trimmer may run on every server at once.
 type Trimmer struct {
 	db  *db.DB
 	log *slog.Logger
@@ -72,7 +72,10 @@ func (t *Trimmer) Trim(ctx context.Context) error {
 		}
 	}
 	before := social.Millis(now - keep.Milliseconds())
-	return t.pieces(ctx, func(tx *db.Tx) (bool, error) { return tx.TrimPublishKeys(ctx, before) })
+	if err := t.pieces(ctx, func(tx *db.Tx) (bool, error) { return tx.TrimPublishKeys(ctx, before) }); err != nil {
+		return err
+	}
+	return t.pieces(ctx, func(tx *db.Tx) (bool, error) { return tx.TrimEnded(ctx, social.Millis(now)) })
 }
 
 // pieces repeats a trimming until nothing is left to trim.

@@ -62,11 +62,33 @@ func TestTrimmingWorksInPieces(t *testing.T) {
 		before := s.DB.Statements()
 		noError(t, trimmer(s).Trim(t.Context()))
 		equal(t, "left", left(t, s), 40)
-		// And one reading of the clock, of positions, of each other lane, and of the keys of
-		// publishing.
-		equal(t, "statements", s.DB.Statements()-before, 3*2+2+int64(s.DB.Lanes()-1)+1)
+		// And one reading of the clock, of positions, of each other lane, of the keys of
+		// publishing, and of ended tokens.
+		equal(t, "statements", s.DB.Statements()-before, 3*2+2+int64(s.DB.Lanes()-1)+2)
 		publish(t, s, 1)
 		equal(t, "numbers", s.Int(t, "SELECT SUM(seq) FROM lane"), 2541)
+	})
+}
+
+func TestEndedTokensAreTrimmedOnceTheyHaveExpired(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		now, err := s.DB.NowMS(t.Context())
+		noError(t, err)
+		const n = 1500 // more than a piece
+		noError(t, s.DB.Transact(t.Context(), func(tx *db.Tx) error {
+			for i := range social.Millis(n) {
+				for _, until := range []social.Millis{social.Millis(now) - 1 - i, social.Millis(now) + 1_000_000 + i} {
+					if err := tx.InsertEnded(t.Context(), social.EndedTokens{UserID: 1, Version: 1, Until: until}); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}))
+		noError(t, trimmer(s).Trim(t.Context()))
+		equal(t, "left", s.Int(t, "SELECT COUNT(*) FROM revoked"), n)
+		equal(t, "of those that have expired", s.Int(t, "SELECT COUNT(*) FROM revoked WHERE until < ?", now), 0)
 	})
 }
 

@@ -72,6 +72,10 @@ type ComplexityRoot struct {
 		Viewer   func(childComplexity int) int
 	}
 
+	DeleteAccountPayload struct {
+		DeletedUserID func(childComplexity int) int
+	}
+
 	DeleteBlogPayload struct {
 		DeletedBlogID func(childComplexity int) int
 		Viewer        func(childComplexity int) int
@@ -86,13 +90,16 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		DeleteBlog    func(childComplexity int, input BlogIDInput) int
-		Follow        func(childComplexity int, input UserIDInput) int
-		PublishBlog   func(childComplexity int, input PublishBlogInput) int
-		SignIn        func(childComplexity int, input SignInInput) int
-		SignUp        func(childComplexity int, input SignUpInput) int
-		Unfollow      func(childComplexity int, input UserIDInput) int
-		UpdateProfile func(childComplexity int, input UpdateProfileInput) int
+		ChangePassword func(childComplexity int, input ChangePasswordInput) int
+		DeleteAccount  func(childComplexity int, input DeleteAccountInput) int
+		DeleteBlog     func(childComplexity int, input BlogIDInput) int
+		Follow         func(childComplexity int, input UserIDInput) int
+		PublishBlog    func(childComplexity int, input PublishBlogInput) int
+		SignIn         func(childComplexity int, input SignInInput) int
+		SignOut        func(childComplexity int, input SignOutInput) int
+		SignUp         func(childComplexity int, input SignUpInput) int
+		Unfollow       func(childComplexity int, input UserIDInput) int
+		UpdateProfile  func(childComplexity int, input UpdateProfileInput) int
 	}
 
 	PageInfo struct {
@@ -111,6 +118,10 @@ type ComplexityRoot struct {
 		Viewer     func(childComplexity int) int
 	}
 
+	SignOutPayload struct {
+		SignedOut func(childComplexity int) int
+	}
+
 	User struct {
 		AvatarURL         func(childComplexity int) int
 		Bio               func(childComplexity int) int
@@ -125,6 +136,7 @@ type ComplexityRoot struct {
 		Handle            func(childComplexity int) int
 		IsFollowingViewer func(childComplexity int) int
 		IsMutual          func(childComplexity int) int
+		IsPrivate         func(childComplexity int) int
 		Name              func(childComplexity int) int
 		ViewerCanFollow   func(childComplexity int) int
 		ViewerIsFollowing func(childComplexity int) int
@@ -160,7 +172,10 @@ type BlogResolver interface {
 type MutationResolver interface {
 	SignUp(ctx context.Context, input SignUpInput) (*AuthPayload, error)
 	SignIn(ctx context.Context, input SignInInput) (*AuthPayload, error)
+	SignOut(ctx context.Context, input SignOutInput) (*SignOutPayload, error)
+	ChangePassword(ctx context.Context, input ChangePasswordInput) (*AuthPayload, error)
 	UpdateProfile(ctx context.Context, input UpdateProfileInput) (*UserPayload, error)
+	DeleteAccount(ctx context.Context, input DeleteAccountInput) (*DeleteAccountPayload, error)
 	Follow(ctx context.Context, input UserIDInput) (*FollowPayload, error)
 	Unfollow(ctx context.Context, input UserIDInput) (*FollowPayload, error)
 	PublishBlog(ctx context.Context, input PublishBlogInput) (*BlogPayload, error)
@@ -315,6 +330,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.BlogPayload.Viewer(childComplexity), true
 
+	case "DeleteAccountPayload.deletedUserId":
+		if e.ComplexityRoot.DeleteAccountPayload.DeletedUserID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteAccountPayload.DeletedUserID(childComplexity), true
+
 	case "DeleteBlogPayload.deletedBlogId":
 		if e.ComplexityRoot.DeleteBlogPayload.DeletedBlogID == nil {
 			break
@@ -359,6 +381,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FollowPayload.Viewer(childComplexity), true
 
+	case "Mutation.changePassword":
+		if e.ComplexityRoot.Mutation.ChangePassword == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_changePassword_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ChangePassword(childComplexity, args["input"].(ChangePasswordInput)), true
+	case "Mutation.deleteAccount":
+		if e.ComplexityRoot.Mutation.DeleteAccount == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteAccount_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteAccount(childComplexity, args["input"].(DeleteAccountInput)), true
 	case "Mutation.deleteBlog":
 		if e.ComplexityRoot.Mutation.DeleteBlog == nil {
 			break
@@ -403,6 +447,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SignIn(childComplexity, args["input"].(SignInInput)), true
+	case "Mutation.signOut":
+		if e.ComplexityRoot.Mutation.SignOut == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_signOut_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SignOut(childComplexity, args["input"].(SignOutInput)), true
 	case "Mutation.signUp":
 		if e.ComplexityRoot.Mutation.SignUp == nil {
 			break
@@ -525,6 +580,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.Viewer(childComplexity), true
 
+	case "SignOutPayload.signedOut":
+		if e.ComplexityRoot.SignOutPayload.SignedOut == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SignOutPayload.SignedOut(childComplexity), true
+
 	case "User.avatarUrl":
 		if e.ComplexityRoot.User.AvatarURL == nil {
 			break
@@ -618,6 +680,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.IsMutual(childComplexity), true
+	case "User.isPrivate":
+		if e.ComplexityRoot.User.IsPrivate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.IsPrivate(childComplexity), true
 	case "User.name":
 		if e.ComplexityRoot.User.Name == nil {
 			break
@@ -710,8 +778,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	inputUnmarshalers := func() *graphql.InputUnmarshalerIndex {
 		return graphql.NewInputUnmarshalerIndex(
 			graphql.NewInputUnmarshaler("BlogIdInput", ec.unmarshalInputBlogIdInput),
+			graphql.NewInputUnmarshaler("ChangePasswordInput", ec.unmarshalInputChangePasswordInput),
+			graphql.NewInputUnmarshaler("DeleteAccountInput", ec.unmarshalInputDeleteAccountInput),
 			graphql.NewInputUnmarshaler("PublishBlogInput", ec.unmarshalInputPublishBlogInput),
 			graphql.NewInputUnmarshaler("SignInInput", ec.unmarshalInputSignInInput),
+			graphql.NewInputUnmarshaler("SignOutInput", ec.unmarshalInputSignOutInput),
 			graphql.NewInputUnmarshaler("SignUpInput", ec.unmarshalInputSignUpInput),
 			graphql.NewInputUnmarshaler("UpdateProfileInput", ec.unmarshalInputUpdateProfileInput),
 			graphql.NewInputUnmarshaler("UserIdInput", ec.unmarshalInputUserIdInput),
@@ -853,6 +924,8 @@ type User implements Node {
   name: String!
   bio: String!
   avatarUrl: String
+  "A private account approves its followers; only they see its blogs and lists."
+  isPrivate: Boolean!
   createdAt: DateTime!
 
   followerCount: Int!
@@ -917,10 +990,25 @@ type BlogEdge {
 type Mutation {
   "A handle that is taken is a CONFLICT."
   signUp(input: SignUpInput!): AuthPayload
-  "An unknown handle and a wrong password are told the same way: UNAUTHENTICATED."
+  """
+  An unknown handle, a deleted account and a wrong password are told the same way:
+  UNAUTHENTICATED. A suspended account is FORBIDDEN, once the password was right.
+  """
   signIn(input: SignInInput!): AuthPayload
+  "Ends this token, or with ` + "`" + `everywhere` + "`" + ` all tokens of the viewer. Every server refuses them within a second."
+  signOut(input: SignOutInput!): SignOutPayload @signedIn
+  """
+  Gives a new token; all others end, this one too. A wrong current password is FORBIDDEN
+  (about ` + "`" + `current` + "`" + `); too many tries are RATE_LIMITED, in the windows of signIn.
+  """
+  changePassword(input: ChangePasswordInput!): AuthPayload @signedIn
   "Omitted fields keep their value; null clears avatarUrl only."
   updateProfile(input: UpdateProfileInput!): UserPayload @signedIn
+  """
+  For good: the handle stays taken, blogs and relations go. A wrong password is FORBIDDEN
+  (about ` + "`" + `password` + "`" + `); too many tries are RATE_LIMITED, in the windows of signIn.
+  """
+  deleteAccount(input: DeleteAccountInput!): DeleteAccountPayload @signedIn
 
   """
   Idempotent. Oneself is BAD_USER_INPUT, an unknown person NOT_FOUND; past 5,000 followed
@@ -949,6 +1037,21 @@ input SignInInput {
   password: String!
 }
 
+input SignOutInput {
+  everywhere: Boolean = false
+}
+
+type SignOutPayload {
+  "True also when the token had ended before, alone in its operation."
+  signedOut: Boolean!
+}
+
+input ChangePasswordInput {
+  current: String!
+  "8 to 128 characters. All other tokens end."
+  new: String!
+}
+
 type AuthPayload {
   "Send it as ` + "`" + `Authorization: Bearer <token>` + "`" + `."
   token: String!
@@ -963,6 +1066,15 @@ input UpdateProfileInput {
   bio: String
   "An http(s) address of at most 2,048 bytes."
   avatarUrl: String
+  isPrivate: Boolean
+}
+
+input DeleteAccountInput {
+  password: String!
+}
+
+type DeleteAccountPayload {
+  deletedUserId: ID!
 }
 
 input UserIdInput {
@@ -1093,6 +1205,14 @@ func (ec *executionContext) childFields_BlogPayload(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type BlogPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteAccountPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedUserId":
+		return ec.fieldContext_DeleteAccountPayload_deletedUserId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteAccountPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteBlogPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deletedBlogId":
@@ -1133,6 +1253,14 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
 }
 
+func (ec *executionContext) childFields_SignOutPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "signedOut":
+		return ec.fieldContext_SignOutPayload_signedOut(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SignOutPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -1145,6 +1273,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_bio(ctx, field)
 	case "avatarUrl":
 		return ec.fieldContext_User_avatarUrl(ctx, field)
+	case "isPrivate":
+		return ec.fieldContext_User_isPrivate(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_User_createdAt(ctx, field)
 	case "followerCount":
@@ -1325,6 +1455,34 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 
 // region    ***************************** args.gotpl *****************************
 
+func (ec *executionContext) field_Mutation_changePassword_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (ChangePasswordInput, error) {
+			return ec.unmarshalNChangePasswordInput2kithᚋgraphᚐChangePasswordInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteAccount_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeleteAccountInput, error) {
+			return ec.unmarshalNDeleteAccountInput2kithᚋgraphᚐDeleteAccountInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deleteBlog_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1373,6 +1531,20 @@ func (ec *executionContext) field_Mutation_signIn_args(ctx context.Context, rawA
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (SignInInput, error) {
 			return ec.unmarshalNSignInInput2kithᚋgraphᚐSignInInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_signOut_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (SignOutInput, error) {
+			return ec.unmarshalNSignOutInput2kithᚋgraphᚐSignOutInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2143,6 +2315,29 @@ func (ec *executionContext) fieldContext_BlogPayload_viewer(_ context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _DeleteAccountPayload_deletedUserId(ctx context.Context, field graphql.CollectedField, obj *DeleteAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteAccountPayload_deletedUserId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedUserID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteAccountPayload_deletedUserId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteAccountPayload", field, false, false, "ID")
+}
+
 func (ec *executionContext) _DeleteBlogPayload_deletedBlogId(ctx context.Context, field graphql.CollectedField, obj *DeleteBlogPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2419,6 +2614,120 @@ func (ec *executionContext) fieldContext_Mutation_signIn(ctx context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_signOut(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_signOut(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SignOut(ctx, fc.Args["input"].(SignOutInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *SignOutPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *SignOutPayload) graphql.Marshaler {
+			return ec.marshalOSignOutPayload2ᚖkithᚋgraphᚐSignOutPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_signOut(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SignOutPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_signOut_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_changePassword(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_changePassword(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangePassword(ctx, fc.Args["input"].(ChangePasswordInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *AuthPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *AuthPayload) graphql.Marshaler {
+			return ec.marshalOAuthPayload2ᚖkithᚋgraphᚐAuthPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_changePassword_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_updateProfile(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2470,6 +2779,63 @@ func (ec *executionContext) fieldContext_Mutation_updateProfile(ctx context.Cont
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_updateProfile_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteAccount(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteAccount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteAccount(ctx, fc.Args["input"].(DeleteAccountInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *DeleteAccountPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *DeleteAccountPayload) graphql.Marshaler {
+			return ec.marshalODeleteAccountPayload2ᚖkithᚋgraphᚐDeleteAccountPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteAccount(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeleteAccountPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteAccount_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -3137,6 +3503,29 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _SignOutPayload_signedOut(ctx context.Context, field graphql.CollectedField, obj *SignOutPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SignOutPayload_signedOut(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SignedOut, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SignOutPayload_signedOut(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SignOutPayload", field, false, false, "Boolean")
+}
+
 func (ec *executionContext) _User_id(ctx context.Context, field graphql.CollectedField, obj *social.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3250,6 +3639,29 @@ func (ec *executionContext) _User_avatarUrl(ctx context.Context, field graphql.C
 }
 func (ec *executionContext) fieldContext_User_avatarUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("User", field, false, false, "String")
+}
+
+func (ec *executionContext) _User_isPrivate(ctx context.Context, field graphql.CollectedField, obj *social.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_isPrivate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsPrivate, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_User_isPrivate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("User", field, false, false, "Boolean")
 }
 
 func (ec *executionContext) _User_createdAt(ctx context.Context, field graphql.CollectedField, obj *social.User) (ret graphql.Marshaler) {
@@ -4967,6 +5379,97 @@ func UnmarshalBlogIdInput(ctx context.Context, raw any) (BlogIDInput, error) {
 	return out, err
 }
 
+func (ec *executionContext) unmarshalInputChangePasswordInput(ctx context.Context, obj any) (ChangePasswordInput, error) {
+	var it ChangePasswordInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"current", "new"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "current":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("current"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Current = data
+		case "new":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("new"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.New = data
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalChangePasswordInput unmarshals raw into the ChangePasswordInput input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalChangePasswordInput(ctx context.Context, raw any) (ChangePasswordInput, error) {
+	var out ChangePasswordInput
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "ChangePasswordInput", raw, &out)
+	return out, err
+}
+
+func (ec *executionContext) unmarshalInputDeleteAccountInput(ctx context.Context, obj any) (DeleteAccountInput, error) {
+	var it DeleteAccountInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"password"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalDeleteAccountInput unmarshals raw into the DeleteAccountInput input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalDeleteAccountInput(ctx context.Context, raw any) (DeleteAccountInput, error) {
+	var out DeleteAccountInput
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "DeleteAccountInput", raw, &out)
+	return out, err
+}
+
 func (ec *executionContext) unmarshalInputPublishBlogInput(ctx context.Context, obj any) (PublishBlogInput, error) {
 	var it PublishBlogInput
 	if obj == nil {
@@ -5083,6 +5586,52 @@ func UnmarshalSignInInput(ctx context.Context, raw any) (SignInInput, error) {
 	return out, err
 }
 
+func (ec *executionContext) unmarshalInputSignOutInput(ctx context.Context, obj any) (SignOutInput, error) {
+	var it SignOutInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["everywhere"]; !present {
+		asMap["everywhere"] = false
+	}
+
+	fieldsInOrder := [...]string{"everywhere"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "everywhere":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("everywhere"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Everywhere = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalSignOutInput unmarshals raw into the SignOutInput input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalSignOutInput(ctx context.Context, raw any) (SignOutInput, error) {
+	var out SignOutInput
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "SignOutInput", raw, &out)
+	return out, err
+}
+
 func (ec *executionContext) unmarshalInputSignUpInput(ctx context.Context, obj any) (SignUpInput, error) {
 	var it SignUpInput
 	if obj == nil {
@@ -5150,7 +5699,7 @@ func (ec *executionContext) unmarshalInputUpdateProfileInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"name", "bio", "avatarUrl"}
+	fieldsInOrder := [...]string{"name", "bio", "avatarUrl", "isPrivate"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -5178,6 +5727,13 @@ func (ec *executionContext) unmarshalInputUpdateProfileInput(ctx context.Context
 				return it, err
 			}
 			it.AvatarURL = graphql.OmittableOf(data)
+		case "isPrivate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isPrivate"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsPrivate = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -5494,6 +6050,39 @@ func (ec *executionContext) _BlogPayload(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var deleteAccountPayloadImplementors = []string{"DeleteAccountPayload"}
+
+func (ec *executionContext) _DeleteAccountPayload(ctx context.Context, sel ast.SelectionSet, obj *DeleteAccountPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteAccountPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteAccountPayload")
+		case "deletedUserId":
+			out.Values[i] = ec._DeleteAccountPayload_deletedUserId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var deleteBlogPayloadImplementors = []string{"DeleteBlogPayload"}
 
 func (ec *executionContext) _DeleteBlogPayload(ctx context.Context, sel ast.SelectionSet, obj *DeleteBlogPayload) graphql.Marshaler {
@@ -5618,9 +6207,30 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "signOut":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_signOut(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changePassword":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_changePassword(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "updateProfile":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateProfile(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteAccount":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteAccount(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -5804,6 +6414,39 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 	return out
 }
 
+var signOutPayloadImplementors = []string{"SignOutPayload"}
+
+func (ec *executionContext) _SignOutPayload(ctx context.Context, sel ast.SelectionSet, obj *SignOutPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, signOutPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SignOutPayload")
+		case "signedOut":
+			out.Values[i] = ec._SignOutPayload_signedOut(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var userImplementors = []string{"User", "Node"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *social.User) graphql.Marshaler {
@@ -5838,6 +6481,11 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 		case "avatarUrl":
 			out.Values[i] = ec._User_avatarUrl(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "isPrivate":
+			out.Values[i] = ec._User_isPrivate(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -6494,6 +7142,11 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
+func (ec *executionContext) unmarshalNChangePasswordInput2kithᚋgraphᚐChangePasswordInput(ctx context.Context, v any) (ChangePasswordInput, error) {
+	res, err := ec.unmarshalInputChangePasswordInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDateTime2kithᚋsocialᚐMillis(ctx context.Context, v any) (social.Millis, error) {
 	var res social.Millis
 	err := res.UnmarshalGQL(v)
@@ -6502,6 +7155,11 @@ func (ec *executionContext) unmarshalNDateTime2kithᚋsocialᚐMillis(ctx contex
 
 func (ec *executionContext) marshalNDateTime2kithᚋsocialᚐMillis(ctx context.Context, sel ast.SelectionSet, v social.Millis) graphql.Marshaler {
 	return v
+}
+
+func (ec *executionContext) unmarshalNDeleteAccountInput2kithᚋgraphᚐDeleteAccountInput(ctx context.Context, v any) (DeleteAccountInput, error) {
+	res, err := ec.unmarshalInputDeleteAccountInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNFollowState2kithᚋsocialᚐFollowState(ctx context.Context, v any) (social.FollowState, error) {
@@ -6612,6 +7270,11 @@ func (ec *executionContext) unmarshalNPublishBlogInput2kithᚋgraphᚐPublishBlo
 
 func (ec *executionContext) unmarshalNSignInInput2kithᚋgraphᚐSignInInput(ctx context.Context, v any) (SignInInput, error) {
 	res, err := ec.unmarshalInputSignInInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSignOutInput2kithᚋgraphᚐSignOutInput(ctx context.Context, v any) (SignOutInput, error) {
+	res, err := ec.unmarshalInputSignOutInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -6945,6 +7608,13 @@ func (ec *executionContext) marshalODateTime2ᚖkithᚋsocialᚐMillis(ctx conte
 	return v
 }
 
+func (ec *executionContext) marshalODeleteAccountPayload2ᚖkithᚋgraphᚐDeleteAccountPayload(ctx context.Context, sel ast.SelectionSet, v *DeleteAccountPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteAccountPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalODeleteBlogPayload2ᚖkithᚋgraphᚐDeleteBlogPayload(ctx context.Context, sel ast.SelectionSet, v *DeleteBlogPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -6982,6 +7652,13 @@ func (ec *executionContext) marshalONode2kithᚋgraphᚐNode(ctx context.Context
 		return graphql.Null
 	}
 	return ec._Node(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSignOutPayload2ᚖkithᚋgraphᚐSignOutPayload(ctx context.Context, sel ast.SelectionSet, v *SignOutPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SignOutPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOString2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {

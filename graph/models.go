@@ -42,6 +42,20 @@ type BlogPayload struct {
 	Viewer   *social.User `json:"viewer,omitempty"`
 }
 
+type ChangePasswordInput struct {
+	Current string `json:"current"`
+	// 8 to 128 characters. All other tokens end.
+	New string `json:"new"`
+}
+
+type DeleteAccountInput struct {
+	Password string `json:"password"`
+}
+
+type DeleteAccountPayload struct {
+	DeletedUserID string `json:"deletedUserId"`
+}
+
 type DeleteBlogPayload struct {
 	DeletedBlogID string       `json:"deletedBlogId"`
 	Viewer        *social.User `json:"viewer,omitempty"`
@@ -92,6 +106,15 @@ type SignInInput struct {
 	Password string `json:"password"`
 }
 
+type SignOutInput struct {
+	Everywhere graphql.Omittable[*bool] `json:"everywhere,omitempty"`
+}
+
+type SignOutPayload struct {
+	// True also when the token had ended before, alone in its operation.
+	SignedOut bool `json:"signedOut"`
+}
+
 type SignUpInput struct {
 	// 3 to 30 of a-z, 0-9 and _; kept in lower case.
 	Handle string `json:"handle"`
@@ -108,6 +131,7 @@ type UpdateProfileInput struct {
 	Bio graphql.Omittable[*string] `json:"bio,omitempty"`
 	// An http(s) address of at most 2,048 bytes.
 	AvatarURL graphql.Omittable[*string] `json:"avatarUrl,omitempty"`
+	IsPrivate graphql.Omittable[*bool]   `json:"isPrivate,omitempty"`
 }
 
 type UserConnection struct {

@@ -46,7 +46,9 @@ type BlogBody struct {
 	Deleted  bool `json:"deleted,omitempty"`
 }
 
-// UserBody is a person whose account was made or whose profile changed.
+// UserBody is a person whose account was made, or whose profile, status or tokens changed.
 type UserBody struct {
 	UserID ID `json:"user,string"`
+	// Ended is which of their tokens have ended with it; nil for none.
+	Ended *EndedTokens `json:"ended,omitempty"`
 }

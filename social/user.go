@@ -9,7 +9,20 @@ type User struct {
 	Name      string  `db:"name"`
 	Bio       string  `db:"bio"`
 	AvatarURL *string `db:"avatar_url"`
+	// IsPrivate: the person approves their followers.
+	IsPrivate bool       `db:"is_private"`
+	Status    UserStatus `db:"status"`
 }
+
+// UserStatus says whether a person is there for others. The numbers are stored.
+type UserStatus int8
+
+// The states of an account. Whoever is not Active is as if not there, for everybody.
+const (
+	Active    UserStatus = 0
+	Suspended UserStatus = 1 // by an operator, who may restore the account
+	Deleted   UserStatus = 2 // for good; the handle stays taken
+)
 
 // IsNode marks User as a GraphQL Node.
 func (*User) IsNode() {}

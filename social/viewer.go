@@ -18,6 +18,19 @@ func Viewer(ctx context.Context) ID {
 	return id
 }
 
+type tokenKey struct{}
+
+// WithToken says by which bearer token the viewer of ctx is known.
+func WithToken(ctx context.Context, token string) context.Context {
+	return context.WithValue(ctx, tokenKey{}, token)
+}
+
+// Token is the bearer token that came with the request, empty for none.
+func Token(ctx context.Context) string {
+	token, _ := ctx.Value(tokenKey{}).(string)
+	return token
+}
+
 type addressKey struct{}
 
 // WithAddress says from which network address the work of ctx was asked for.

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -44,11 +45,18 @@ func newEdge(f *fake, change ...func(*Config)) *edge {
 			Resolvers:  f,
 			Directives: graph.DirectiveRoot{SignedIn: SignedIn},
 		}),
-		Viewer: func(token string) (social.ID, error) {
-			if token == "good" {
+		Viewer: func(_ context.Context, token string) (social.ID, error) {
+			switch token {
+			case "good":
 				return 7, nil
+			case "ended":
+				return 7, social.ErrTokenEnded
+			case "unjudged":
+				return 7, social.Errorf(social.Unavailable, "the store is away")
+			case "broken":
+				return 7, errors.New("no such table")
 			}
-			return 0, errors.New("signature of " + token + " is wrong")
+			return 0, social.Errorf(social.Unauthenticated, "the signature of %s is wrong", token)
 		},
 		Introspection: true,
 		Log:           slog.New(slog.NewTextHandler(lockedWriter{new(sync.Mutex), log}, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -87,6 +87,21 @@ func (f *fake) SignIn(context.Context, graph.SignInInput) (*graph.AuthPayload, e
 	return &graph.AuthPayload{Token: "t", User: f.person("ada")}, nil
 }
 
+func (f *fake) SignOut(context.Context, graph.SignOutInput) (*graph.SignOutPayload, error) {
+	f.calls.Add(1)
+	return &graph.SignOutPayload{SignedOut: true}, nil
+}
+
+func (f *fake) ChangePassword(context.Context, graph.ChangePasswordInput) (*graph.AuthPayload, error) {
+	f.calls.Add(1)
+	return &graph.AuthPayload{Token: "t", User: f.person("ada")}, nil
+}
+
+func (f *fake) DeleteAccount(context.Context, graph.DeleteAccountInput) (*graph.DeleteAccountPayload, error) {
+	f.calls.Add(1)
+	return &graph.DeleteAccountPayload{}, nil
+}
+
 func (f *fake) UpdateProfile(context.Context, graph.UpdateProfileInput) (*graph.UserPayload, error) {
 	f.calls.Add(1)
 	return &graph.UserPayload{UserID: "u"}, nil

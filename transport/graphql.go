@@ -21,18 +21,18 @@ func (s *server) graphql(w http.ResponseWriter, r *http.Request) {
 
 // answer finds the operation and who asks for it, and runs it.
 func (s *server) answer(r *http.Request, params *graphql.RawParams) *answer {
-	viewer, known := s.identify(r.Header)
+	who := s.identify(r.Context(), r.Header)
 	doc, errs := s.documents.of(params.Query)
 	if errs != nil {
-		if !known {
-			return unauthenticated()
+		if who.err != nil {
+			return s.refusal(r.Context(), who)
 		}
 		return notExecuted(errs...)
 	}
 	op, err := doc.operation(params.OperationName)
 	if err != nil {
-		if !known {
-			return unauthenticated()
+		if who.err != nil {
+			return s.refusal(r.Context(), who)
 		}
 		return notExecuted(err)
 	}
@@ -42,11 +42,13 @@ func (s *server) answer(r *http.Request, params *graphql.RawParams) *answer {
 		a.allow = http.MethodPost
 		return a
 	}
-	if !known && !isEntrance(op) {
-		return unauthenticated()
+	viewer, ok := who.may(op)
+	if !ok {
+		return s.refusal(r.Context(), who)
 	}
 	ctx := social.WithAddress(r.Context(), clientAddress(r, s.cfg.TrustedProxies))
-	return s.execute(social.WithViewer(ctx, viewer), doc, params)
+	ctx = social.WithToken(social.WithViewer(ctx, viewer), who.token)
+	return s.execute(ctx, doc, params)
 }
 
 // execute runs an operation that may run, if its variables fit and its lists are not too

@@ -72,6 +72,53 @@ func TestARefusedTokenBarsAllButSigningIn(t *testing.T) {
 	}
 }
 
+// An ended token is told that it has ended, also to who signs out with it; an unknown one
+// signs nobody out.
+func TestAnEndedTokenBarsAllButSigningInAndOut(t *testing.T) {
+	const out = `signOut(input: {}){signedOut}`
+	for query, status := range map[string]map[string]int{
+		`mutation{` + out + `}`: {"ended": 200, "expired": 401, "unjudged": 503, "good": 200},
+		`mutation{...f __typename} fragment f on Mutation{a: ` + out + `}`:               {"ended": 200, "expired": 401},
+		`mutation{` + out + ` unfollow(input: {userId: "x"}){userId}}`:                   {"ended": 401, "expired": 401, "good": 200},
+		`mutation{` + out + ` signIn(input: {handle: "a", password: "b"}){token}}`:       {"ended": 401, "expired": 401, "good": 200},
+		`mutation{signIn(input: {handle: "a", password: "b"}){user{isFollowingViewer}}}`: {"ended": 200},
+		`{viewer{handle}}`: {"ended": 401},
+	} {
+		for token, want := range status {
+			r := postRequest(inJSON(query))
+			r.Header.Set("Authorization", "Bearer "+token)
+			e := newEdge(&fake{})
+			if a := e.do(t, r); a.status != want || want == 200 != (e.fake.calls.Load() > 0) {
+				t.Errorf("%s: %s: %d %s", token, query, a.status, a.raw)
+			}
+		}
+	}
+}
+
+// While nobody knows whether a token is good, its person is not told to sign in again; who
+// signs in is let through.
+func TestATokenThatCannotBeJudgedIsNotRefused(t *testing.T) {
+	for token, want := range map[string]struct {
+		status int
+		code   string
+	}{"unjudged": {503, "UNAVAILABLE"}, "broken": {500, "INTERNAL"}} {
+		for _, query := range []string{`{viewer{handle}}`, `{nothing}`, `{`} {
+			r := postRequest(inJSON(query))
+			r.Header.Set("Authorization", "Bearer "+token)
+			e := newEdge(&fake{})
+			a := e.do(t, r)
+			if a.status != want.status || a.code() != want.code || e.fake.calls.Load() != 0 || a.header.Get("WWW-Authenticate") != "" || strings.Contains(a.raw, "table") {
+				t.Errorf("%s: %s: %d %s", token, query, a.status, a.raw)
+			}
+		}
+		r := postRequest(inJSON(`mutation{signIn(input: {handle: "a", password: "b"}){token}}`))
+		r.Header.Set("Authorization", "Bearer "+token)
+		if a := newEdge(&fake{}).do(t, r); a.status != 200 {
+			t.Errorf("%s: signing in: %d %s", token, a.status, a.raw)
+		}
+	}
+}
+
 func TestSignedInFieldsAreNullForStrangersBesideOthers(t *testing.T) {
 	e := newEdge(&fake{})
 	const query = `{followFeed{nodes{id}} user(handle: "ada"){handle}}`

@@ -29,12 +29,13 @@ const DefaultTimeout = 10 * time.Second
 type Config struct {
 	// Schema executes operations.
 	Schema graphql.ExecutableSchema
-	// Viewer gives the person that a bearer token names; any error is told as
-	// UNAUTHENTICATED. nil takes no token.
-	Viewer func(token string) (social.ID, error)
+	// Viewer gives the person that a bearer token names, or UNAUTHENTICATED; of a token that
+	// has ended the person and [social.ErrTokenEnded]. Other errors say that nobody knows now.
+	// nil takes no token.
+	Viewer func(ctx context.Context, token string) (social.ID, error)
 	// Operation prepares the context of one operation, with its loaders; the viewer and
-	// the address are in it already ([social.Viewer], [social.Address]). nil leaves it as
-	// it is.
+	// what else is known of the request are in it already ([social.Viewer], [social.Token],
+	// [social.Address]). nil leaves it as it is.
 	Operation func(ctx context.Context) context.Context
 	// TrustedProxies are those whose X-Forwarded-For is believed ([ParsePrefixes]). None:
 	// clients connect directly, and the header is ignored.
@@ -57,7 +58,9 @@ func (c Config) validate() (Config, error) {
 		return c, errors.New("transport: Config.Schema is missing")
 	}
 	if c.Viewer == nil {
-		c.Viewer = func(string) (social.ID, error) { return 0, errors.New("no token is taken") }
+		c.Viewer = func(context.Context, string) (social.ID, error) {
+			return 0, social.Errorf(social.Unauthenticated, "no token is taken")
+		}
 	}
 	if c.Operation == nil {
 		c.Operation = func(ctx context.Context) context.Context { return ctx }
