@@ -15,6 +15,7 @@ var (
 		{What: "follow-minute", Max: 20, Window: time.Minute},
 		{What: "follow-day", Max: 400, Window: 24 * time.Hour},
 	}
+	followManyLimit      = rdb.Policy{What: "followmany", Max: 300, Window: time.Hour}
 	publishLimit         = rdb.Policy{What: "publish", Max: 10, Window: time.Minute}
 	signInLimitOfHandle  = rdb.Policy{What: "signin-handle", Max: 10, Window: time.Minute}
 	signInLimitOfAddress = rdb.Policy{What: "signin-address", Max: 10, Window: time.Minute}
@@ -25,11 +26,16 @@ var (
 type limits struct{ limiter *rdb.Limiter }
 
 func (l limits) follow(ctx context.Context, viewer social.ID) error {
-	return l.limiter.Take(ctx, viewer.String(), followLimits...)
+	return l.limiter.Take(ctx, viewer.String(), 1, followLimits...)
+}
+
+// followMany counts people, not calls.
+func (l limits) followMany(ctx context.Context, viewer social.ID, n int) error {
+	return l.limiter.Take(ctx, viewer.String(), int64(n), followManyLimit)
 }
 
 func (l limits) publish(ctx context.Context, author social.ID) error {
-	return l.limiter.Take(ctx, author.String(), publishLimit)
+	return l.limiter.Take(ctx, author.String(), 1, publishLimit)
 }
 
 // signIn counts for the address first: once that is refused, its calls no longer use up
@@ -38,7 +44,7 @@ func (l limits) signIn(ctx context.Context, handle string) error {
 	if err := l.ofAddress(ctx, signInLimitOfAddress); err != nil {
 		return err
 	}
-	return l.limiter.Take(ctx, handle, signInLimitOfHandle)
+	return l.limiter.Take(ctx, handle, 1, signInLimitOfHandle)
 }
 
 func (l limits) signUp(ctx context.Context) error { return l.ofAddress(ctx, signUpLimit) }
@@ -54,5 +60,5 @@ func (l limits) ofAddress(ctx context.Context, p rdb.Policy) error {
 	if a.Is6() {
 		who = netip.PrefixFrom(a, 64).Masked().String()
 	}
-	return l.limiter.Take(ctx, who, p)
+	return l.limiter.Take(ctx, who, 1, p)
 }

@@ -136,10 +136,21 @@ func TestRelationsAreReadBothWays(t *testing.T) {
 		putEdges(t, s.DB,
 			edge(1, 2, following, 1), edge(1, 3, following, 1), edge(3, 1, following, 1),
 			edge(4, 1, following, 1), edge(1, 5, notFollowing, 1), edge(5, 1, notFollowing, 1), edge(7, 6, following, 1))
-		relations, err := s.DB.Relations(t.Context(), 1, []social.ID{1, 2, 3, 4, 5, 6, 7, 3})
+		putEdges(t, s.DB, edge(1, 8, social.Requested, 1), edge(8, 1, social.Hidden, 1), edge(1, 9, following, 1))
+		people(t, s.DB, seq(1, 9)...)
+		s.Exec(t, "UPDATE user SET status = 1 WHERE id = 9")
+		s.Exec(t, "UPDATE user SET is_private = 1 WHERE id = 8")
+		write(t, s.DB, func(ctx context.Context, tx *db.Tx) error {
+			pair := social.Pair{UserID: 1, TargetID: 5}
+			return errors.Join(tx.PutBlock(ctx, pair, 1), tx.PutBlock(ctx, social.Pair{UserID: 6, TargetID: 1}, 1), tx.PutMute(ctx, pair, 1),
+				tx.PutMute(ctx, social.Pair{UserID: 7, TargetID: 1}, 1), tx.PutBlock(ctx, social.Pair{UserID: 7, TargetID: 6}, 1))
+		})
+		relations, err := s.DB.Relations(t.Context(), 1, []social.ID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 3})
 		noError(t, err)
 		equal(t, "relations", relations, map[social.ID]social.Relation{
-			2: {ViewerFollows: true}, 3: {ViewerFollows: true, FollowsViewer: true}, 4: {FollowsViewer: true}})
+			1: {IsThere: true}, 2: {IsThere: true, ViewerFollows: true}, 3: {IsThere: true, ViewerFollows: true, FollowsViewer: true},
+			4: {IsThere: true, FollowsViewer: true}, 5: {IsThere: true, ViewerBlocks: true, ViewerMutes: true},
+			6: {IsThere: true, BlocksViewer: true}, 7: {IsThere: true}, 8: {IsThere: true, IsPrivate: true, ViewerRequested: true}})
 		relations, err = s.DB.Relations(t.Context(), 1, nil)
 		noError(t, err)
 		equal(t, "with none", len(relations), 0)

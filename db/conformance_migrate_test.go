@@ -180,14 +180,20 @@ func TestRowsFromBeforeStatusesAreOfActivePeople(t *testing.T) {
 		const insert = "INSERT INTO user (id, handle, name, bio, avatar_url, password_hash) VALUES "
 		s.Exec(t, "DROP TABLE settling")
 		s.Exec(t, "DROP TABLE revoked")
-		for _, column := range []string{"status", "is_private", "token_version"} {
-			s.Exec(t, "ALTER TABLE user DROP COLUMN "+column)
+		s.Exec(t, "DROP TABLE block")
+		s.Exec(t, "DROP TABLE mute")
+		for table, columns := range map[string][]string{
+			"user": {"status", "is_private", "token_version"}, "actor": {"pending", "blocking", "muting"}, "user_count": {"requests"},
+		} {
+			for _, column := range columns {
+				s.Exec(t, "ALTER TABLE "+table+" DROP COLUMN "+column)
+			}
 		}
-		s.Exec(t, "DELETE FROM goose_db_version WHERE version_id = 3")
+		s.Exec(t, "DELETE FROM goose_db_version WHERE version_id >= 3")
 		s.Exec(t, insert+"(1, 'old', 'Old', '', NULL, 'hash')")
 		n, err := s.DB.Migrate(t.Context())
 		noError(t, err)
-		equal(t, "migrations", n, 1)
+		equal(t, "migrations", n, 2)
 		s.Exec(t, insert+"(2, 'older', 'Older', '', NULL, 'hash')")
 		for id, handle := range map[social.ID]string{1: "old", 2: "older"} {
 			u, c, err := s.DB.UserByHandle(t.Context(), handle)

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"strings"
 
 	"kith/social"
 )
@@ -11,6 +12,10 @@ type Actor struct {
 	UserID       social.ID `db:"user_id"`
 	GraphVersion int64     `db:"graph_version"`
 	Following    int64     `db:"following"`
+	// Pending is how many edges are Requested or Hidden: they may become follows.
+	Pending  int64 `db:"pending"`
+	Blocking int64 `db:"blocking"`
+	Muting   int64 `db:"muting"`
 }
 
 // LockActors reads the actors of these people and locks their rows, in ascending order,
@@ -18,7 +23,7 @@ type Actor struct {
 func (tx *Tx) LockActors(ctx context.Context, ids []social.ID) (map[social.ID]*Actor, error) {
 	var rows []*Actor
 	err := tx.all(ctx, "lock actors", &rows, `
-		SELECT user_id, graph_version, following FROM actor `+tx.forcePrimary()+`
+		SELECT user_id, graph_version, following, pending, blocking, muting FROM actor `+tx.forcePrimary()+`
 		WHERE user_id IN (`+list(ids)+`) ORDER BY user_id`+tx.dialect.forUpdate)
 	actors := make(map[social.ID]*Actor, len(rows))
 	for _, a := range rows {
@@ -77,24 +82,31 @@ func (tx *Tx) PutFollower(ctx context.Context, edges []social.Edge) error {
 
 // PutActors writes actors that this transaction has locked.
 func (tx *Tx) PutActors(ctx context.Context, actors []*Actor) error {
-	return tx.upsert(ctx, "write actors", "actor", "user_id", "graph_version, following",
-		rows(actors, func(a *Actor) []int64 { return []int64{int64(a.UserID), a.GraphVersion, a.Following} }),
-		"graph_version = "+tx.dialect.excluded("graph_version")+", following = "+tx.dialect.excluded("following"))
+	columns := []string{"graph_version", "following", "pending", "blocking", "muting"}
+	sets := make([]string, len(columns))
+	for i, c := range columns {
+		sets[i] = c + " = " + tx.dialect.excluded(c)
+	}
+	return tx.upsert(ctx, "write actors", "actor", "user_id", strings.Join(columns, ", "),
+		rows(actors, func(a *Actor) []int64 {
+			return []int64{int64(a.UserID), a.GraphVersion, a.Following, a.Pending, a.Blocking, a.Muting}
+		}), strings.Join(sets, ", "))
 }
 
 // CountChange is by how much the counts of a person move.
 type CountChange struct {
-	UserID           social.ID
-	Followers, Blogs int64
+	UserID                     social.ID
+	Followers, Blogs, Requests int64
 }
 
 // AddCounts moves counts. Sorted by UserID, each person once.
 func (tx *Tx) AddCounts(ctx context.Context, changes []CountChange) error {
 	ex := tx.dialect.excluded
-	return tx.upsert(ctx, "move counts", "user_count", "user_id", "followers, blogs, version",
-		rows(changes, func(c CountChange) []int64 { return []int64{int64(c.UserID), c.Followers, c.Blogs, 1} }),
+	return tx.upsert(ctx, "move counts", "user_count", "user_id", "followers, blogs, requests, version",
+		rows(changes, func(c CountChange) []int64 { return []int64{int64(c.UserID), c.Followers, c.Blogs, c.Requests, 1} }),
 		"followers = user_count.followers + "+ex("followers")+
-			", blogs = user_count.blogs + "+ex("blogs")+", version = user_count.version + 1")
+			", blogs = user_count.blogs + "+ex("blogs")+
+			", requests = user_count.requests + "+ex("requests")+", version = user_count.version + 1")
 }
 
 // upsert writes rows and, where the key is there already, applies set to the old row.

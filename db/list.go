@@ -10,34 +10,61 @@ import (
 	"kith/social"
 )
 
+// listKind is a kind of list of relations, and where it is stored.
+type listKind struct{ doing, table, peer, where string }
+
+var (
+	followersList = listKind{"read followers", "follower", "follower_id", inState(social.Following)}
+	requestsList  = listKind{"read requests", "follower", "follower_id", inState(social.Requested)}
+	followingList = listKind{"read following", "following", "target_id", inState(social.Following)}
+	blockedList   = listKind{"read those blocked", "block", "target_id", ""}
+	mutedList     = listKind{"read those muted", "mute", "target_id", ""}
+)
+
+func inState(s social.FollowState) string { return fmt.Sprintf(" AND state = %d", s) }
+
 // Followers reads, for each listing, people who follow its owner, latest first, up to one
 // more than the page has, from strictly after its cursor. Reads the index follower_list.
 func (q *queries) Followers(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
-	return q.peers(ctx, "read followers", "follower", "follower_id", ls)
+	return q.peers(ctx, followersList, ls)
 }
 
-// Following reads, for each listing, people whom its owner follows, latest first, up to
-// one more than the page has, from strictly after its cursor. Reads the index
+// Requests is like Followers, of people who have asked to follow.
+func (q *queries) Requests(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+	return q.peers(ctx, requestsList, ls)
+}
+
+// Following is like Followers, of people whom the owner follows, by the index
 // following_list.
 func (q *queries) Following(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
-	return q.peers(ctx, "read following", "following", "target_id", ls)
+	return q.peers(ctx, followingList, ls)
+}
+
+// Blocked is like Followers, of people whom the owner blocks, by the index block_list.
+func (q *queries) Blocked(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+	return q.peers(ctx, blockedList, ls)
+}
+
+// Muted is like Followers, of people whom the owner mutes, by the index mute_list.
+func (q *queries) Muted(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+	return q.peers(ctx, mutedList, ls)
 }
 
 // peers reads lists of relations by keyset. The condition is written expanded, since
 // MariaDB reads the whole list for (since, id) < (?, ?), and all entries of the cursor's
 // millisecond for since <= ? AND (since < ? OR id < ?): 9,931 where this reads 21.
-func (q *queries) peers(ctx context.Context, doing, table, peer string, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+func (q *queries) peers(ctx context.Context, kind listKind, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
 	var rows []struct {
 		Listing int `db:"listing"`
 		social.Peer
 	}
-	err := q.all(ctx, doing, &rows, union(ls, func(i int, l social.Listing) string {
+	err := q.all(ctx, kind.doing, &rows, union(ls, func(i int, l social.Listing) string {
 		from := ""
 		if !l.AtHead() {
-			from = fmt.Sprintf(" AND since <= %d AND (since < %[1]d OR since = %[1]d AND %[2]s < %[3]d)", l.From.MinTime, peer, l.From.ID)
+			from = fmt.Sprintf(" AND since <= %d AND (since < %[1]d OR since = %[1]d AND %[2]s < %[3]d)", l.From.MinTime, kind.peer, l.From.ID)
 		}
-		return fmt.Sprintf(`SELECT %d AS listing, %s AS id, since FROM %s WHERE user_id = %d AND state = %d%s
-			ORDER BY since DESC, %[2]s DESC LIMIT %[7]d`, i, peer, table, l.Owner, social.Following, from, l.Limit+1)
+		return fmt.Sprintf(`SELECT %d AS listing, %s AS id, since FROM %s WHERE user_id = %d%s%s
+			ORDER BY since DESC, %[2]s DESC LIMIT %[7]d`, i, kind.peer, kind.table, l.Owner, kind.where, from, l.Limit+1)
 	}))
 	found := make(map[social.Listing][]social.Peer, len(ls))
 	for _, r := range rows {
@@ -63,58 +90,82 @@ func union(ls []social.Listing, part func(i int, l social.Listing) string) strin
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// Followed is whom a person follows, in no order, and the version of the person's edges as
-// of which it is so; 0 and nobody for one who does not exist. One statement, and so one
-// moment. Reads a primary key and the index following_list.
+// Followed is whose blogs a person's feed has, in no order: those of the people they follow,
+// also where one of the two is suspended, and do not mute. With it comes the version of the
+// person's edges as of which it is so; 0 and nobody for one who does not exist. One
+// statement, and so one moment. Reads two primary keys and the index following_list.
 func (q *queries) Followed(ctx context.Context, user social.ID) (version int64, followed []social.Peer, err error) {
+	const actor, follow, muted = 0, 1, 2
 	var rows []struct {
-		Version int64          `db:"graph_version"`
-		ID      *social.ID     `db:"target_id"`
-		Since   *social.Millis `db:"since"`
+		Part int `db:"part"`
+		social.Peer
 	}
-	err = q.all(ctx, "read those followed", &rows, `
-		SELECT a.graph_version, f.target_id, f.since
-		FROM actor a LEFT JOIN following f ON f.user_id = a.user_id AND f.state = ?
-		WHERE a.user_id = ?`, social.Following, user)
+	err = q.all(ctx, "read those followed", &rows, fmt.Sprintf(`
+		SELECT %d AS part, user_id AS id, graph_version AS since FROM actor WHERE user_id = %[4]d
+		UNION ALL SELECT %[2]d, target_id, since FROM following WHERE user_id = %[4]d AND state IN (%[5]d, %[6]d)
+		UNION ALL SELECT %[3]d, target_id, since FROM mute WHERE user_id = %[4]d`,
+		actor, follow, muted, user, social.Following, social.Hidden))
+	mutes := map[social.ID]bool{}
 	for _, r := range rows {
-		version = r.Version
-		if r.ID != nil {
-			followed = append(followed, social.Peer{ID: *r.ID, Since: *r.Since})
+		switch r.Part {
+		case actor:
+			version = int64(r.Since)
+		case muted:
+			mutes[r.ID] = true
+		}
+	}
+	for _, r := range rows {
+		if r.Part == follow && !mutes[r.ID] {
+			followed = append(followed, r.Peer)
 		}
 	}
 	return version, followed, err
 }
 
-// FollowersAfter reads ids of people who follow a person, in ascending order from strictly
-// after one. Reads the primary key, in which nobody moves.
+// FollowersAfter reads ids of people who follow a person, also those suspended, in ascending
+// order from strictly after one. Reads the primary key, in which nobody moves.
 func (q *queries) FollowersAfter(ctx context.Context, user, after social.ID, limit int) ([]social.ID, error) {
 	var ids []social.ID
 	err := q.all(ctx, "read followers of an author", &ids, `
 		SELECT follower_id FROM follower `+q.forcePrimary()+`
-		WHERE user_id = ? AND follower_id > ? AND state = ? ORDER BY follower_id LIMIT ?`,
-		user, after, social.Following, limit)
+		WHERE user_id = ? AND follower_id > ? AND state IN (?, ?) ORDER BY follower_id LIMIT ?`,
+		user, after, social.Following, social.Hidden, limit)
 	return ids, err
 }
 
-// Relations reads how the viewer and these people stand to each other, both ways; who
-// is absent has no relation. At most 900 ids; reads two primary keys.
+// Relations reads how the viewer, 0 for nobody, and those of these people who are active
+// stand to each other; the others are absent. At most 900 ids; reads primary keys.
 func (q *queries) Relations(ctx context.Context, viewer social.ID, ids []social.ID) (map[social.ID]social.Relation, error) {
 	var rows []struct {
-		ID   social.ID `db:"id"`
-		Mine bool      `db:"mine"`
+		ID        social.ID           `db:"id"`
+		IsPrivate bool                `db:"is_private"`
+		Mine      *social.FollowState `db:"mine"`
+		Theirs    *social.FollowState `db:"theirs"`
+		Blocks    bool                `db:"blocks"`
+		Mutes     bool                `db:"mutes"`
+		Blocked   bool                `db:"blocked"`
 	}
-	in := list(ids)
-	err := q.all(ctx, "read relations", &rows, `
-		SELECT target_id AS id, 1 AS mine FROM following WHERE user_id = ? AND target_id IN (`+in+`) AND state = ?
-		UNION ALL
-		SELECT follower_id, 0 FROM follower WHERE user_id = ? AND follower_id IN (`+in+`) AND state = ?`,
-		viewer, social.Following, viewer, social.Following)
+	err := q.all(ctx, "read relations", &rows, fmt.Sprintf(`
+		SELECT u.id, u.is_private, f.state AS mine, g.state AS theirs,
+			b.user_id IS NOT NULL AS blocks, m.user_id IS NOT NULL AS mutes, c.user_id IS NOT NULL AS blocked
+		FROM user u
+		LEFT JOIN following f ON f.user_id = %[1]d AND f.target_id = u.id
+		LEFT JOIN following g ON g.user_id = u.id AND g.target_id = %[1]d
+		LEFT JOIN block b ON b.user_id = %[1]d AND b.target_id = u.id
+		LEFT JOIN block c ON c.user_id = u.id AND c.target_id = %[1]d
+		LEFT JOIN mute m ON m.user_id = %[1]d AND m.target_id = u.id
+		WHERE u.id IN (%s) AND u.status = %d`, viewer, list(ids), social.Active))
 	relations := make(map[social.ID]social.Relation, len(rows))
 	for _, r := range rows {
-		rel := relations[r.ID]
-		rel.ViewerFollows = rel.ViewerFollows || r.Mine
-		rel.FollowsViewer = rel.FollowsViewer || !r.Mine
-		relations[r.ID] = rel
+		relations[r.ID] = social.Relation{
+			IsThere: true, IsPrivate: r.IsPrivate,
+			ViewerFollows:   r.Mine != nil && *r.Mine == social.Following,
+			ViewerRequested: r.Mine != nil && *r.Mine == social.Requested,
+			ViewerBlocks:    r.Blocks,
+			ViewerMutes:     r.Mutes,
+			FollowsViewer:   r.Theirs != nil && *r.Theirs == social.Following,
+			BlocksViewer:    r.Blocked,
+		}
 	}
 	return relations, err
 }

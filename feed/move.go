@@ -8,16 +8,16 @@ import (
 	"kith/social"
 )
 
-// Moved brings a follow or unfollow, which has been committed, to the caches of its owner
-// before it is answered: whom they follow, and their inbox, which gets the target's blogs
-// or loses them. Also one that changed nothing: what it found done may have been done by a
-// server that died before it came here.
-func (f *Feed) Moved(ctx context.Context, call social.FollowCall) error {
-	move := rdb.NewMove(call, true)
-	if err := f.caches.Settle(ctx, move.Call, rdb.DropCounts(call.UserID), rdb.DropCounts(call.TargetID)); err != nil {
+// Moved brings what calls of the viewer's have left behind, committed, to the caches of the
+// edges' owners before the viewer is answered: whom they follow, and their inboxes, which
+// get the targets' blogs or lose them. Also calls that changed nothing: what they found
+// done may have been done by a server that died before it came here.
+func (f *Feed) Moved(ctx context.Context, viewer social.ID, calls ...social.FollowCall) error {
+	moves, sent := brought(calls)
+	if err := f.caches.Settle(ctx, append(sent, rdb.MarkWrote(viewer))...); err != nil {
 		return err
 	}
-	pushes, err := f.backfill(ctx, []social.FollowCall{call}, []*rdb.Move{move})
+	pushes, err := f.backfill(ctx, calls, moves)
 	if err != nil {
 		return err
 	}
@@ -32,13 +32,10 @@ const maxBackfills = 5
 // before, later ones too.
 func (f *Feed) movedAgain(ctx context.Context, changes []social.FollowChange) error {
 	calls := make([]social.FollowCall, len(changes))
-	moves := make([]*rdb.Move, len(changes))
-	var sent []*rdb.Call
 	for i, c := range changes {
 		calls[i] = social.FollowCall{FollowChange: c, Changed: true}
-		moves[i] = rdb.NewMove(calls[i], false)
-		sent = append(sent, moves[i].Call, rdb.DropCounts(c.UserID), rdb.DropCounts(c.TargetID))
 	}
+	moves, sent := brought(calls)
 	if err := f.caches.SettleApart(ctx, sent...); err != nil {
 		return err
 	}
@@ -47,6 +44,15 @@ func (f *Feed) movedAgain(ctx context.Context, changes []social.FollowChange) er
 		return err
 	}
 	return f.caches.SettleApart(ctx, pushes...)
+}
+
+// brought are the calls that bring changes to the caches.
+func brought(calls []social.FollowCall) (moves []*rdb.Move, sent []*rdb.Call) {
+	for _, c := range calls {
+		m := rdb.NewMove(c)
+		moves, sent = append(moves, m), append(sent, m.Call, rdb.DropCounts(c.UserID), rdb.DropCounts(c.TargetID))
+	}
+	return moves, sent
 }
 
 // backfill reads the blogs that inboxes need of new targets, those at and above the floor,

@@ -16,7 +16,11 @@ const (
 )
 
 func call(user, target social.ID, to social.FollowState) *change {
-	return &change{pair: social.Pair{UserID: user, TargetID: target}, to: to}
+	v := toUnfollow
+	if to == on {
+		v = toFollow
+	}
+	return &change{pair: social.Pair{UserID: user, TargetID: target}, verb: v}
 }
 
 // world is a state in which people 1 to 9 exist and follow nobody, but for the edges.
@@ -204,7 +208,7 @@ func TestOutcomeIsSorted(t *testing.T) {
 			same(t, "event", social.Pair{UserID: e.UserID, TargetID: e.TargetID}, calls[i].pair)
 		}
 		for _, c := range calls {
-			*c = change{pair: c.pair, to: c.to}
+			*c = change{pair: c.pair, verb: c.verb}
 		}
 	}
 }

@@ -4,37 +4,43 @@ import (
 	"context"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"kith/db"
 	"kith/social"
 )
 
 // Config holds the policies. The zero Config has the defaults.
 type Config struct {
-	// MaxFollowing is how many people one person may follow; 0 is 5,000.
+	// MaxFollowing is how many people one person may follow or ask to; 0 is 5,000.
 	MaxFollowing int64
-	// Limit refuses a follow that comes too soon; nil lets all through.
-	Limit func(ctx context.Context, viewer social.ID) error
-	// Moved brings what a call left behind to where others keep it, before the answer;
-	// nil for nowhere.
-	Moved func(ctx context.Context, call social.FollowCall) error
+	// MaxBlocking and MaxMuting bound those lists; 0 is 5,000.
+	MaxBlocking, MaxMuting int64
+	// Limit refuses a follow that comes too soon, LimitMany one of so many at once; nil
+	// lets all through.
+	Limit     func(ctx context.Context, viewer social.ID) error
+	LimitMany func(ctx context.Context, viewer social.ID, n int) error
+	// Moved brings what the viewer's calls left behind to where others keep it, before the
+	// answer; nil for nowhere.
+	Moved func(ctx context.Context, viewer social.ID, calls ...social.FollowCall) error
 }
 
 // Graph is the follow graph. Safe for parallel use.
 type Graph struct {
 	db    *db.DB
 	clock social.Clock
-	max   int64
-	limit func(ctx context.Context, viewer social.ID) error
-	moved func(ctx context.Context, call social.FollowCall) error
+	cfg   Config
 	group *db.Group[*change]
 }
 
 // New makes the graph over the store.
 func New(d *db.DB, clock social.Clock, cfg Config) *Graph {
-	g := &Graph{db: d, clock: clock, max: cfg.MaxFollowing, limit: cfg.Limit, moved: cfg.Moved}
-	if g.max == 0 {
-		g.max = 5000
+	for _, most := range []*int64{&cfg.MaxFollowing, &cfg.MaxBlocking, &cfg.MaxMuting} {
+		if *most == 0 {
+			*most = 5000
+		}
 	}
+	g := &Graph{db: d, clock: clock, cfg: cfg}
 	g.group = db.NewGroup(g.commit)
 	return g
 }
@@ -46,37 +52,85 @@ type Result struct {
 	Changed bool
 }
 
-// Follow makes the viewer follow the target; idempotent. Oneself is BAD_USER_INPUT, a
-// target that does not exist NOT_FOUND, one too many LIMIT_EXCEEDED, one too soon
-// RATE_LIMITED. When it returns nil the change is committed.
+// Follow makes the viewer follow the target, or ask to if the target is private;
+// idempotent. Oneself is BAD_USER_INPUT, a target that is not there for the viewer
+// NOT_FOUND, one whom the viewer blocks FORBIDDEN, one too many LIMIT_EXCEEDED, one too
+// soon RATE_LIMITED. When it returns nil the change is committed.
 func (g *Graph) Follow(ctx context.Context, viewer, target social.ID) (Result, error) {
-	return g.move(ctx, viewer, target, social.Following)
-}
-
-// Unfollow ends that the viewer follows the target; idempotent, and also for people who
-// no longer exist. Oneself is BAD_USER_INPUT; whoever neither exists nor was ever
-// followed is NOT_FOUND.
-func (g *Graph) Unfollow(ctx context.Context, viewer, target social.ID) (Result, error) {
-	return g.move(ctx, viewer, target, social.NotFollowing)
-}
-
-func (g *Graph) move(ctx context.Context, viewer, target social.ID, to social.FollowState) (Result, error) {
-	if viewer == target {
-		return Result{}, social.Invalid("userId", "nobody follows themself")
-	}
-	if to == social.Following && g.limit != nil {
-		if err := g.limit(ctx, viewer); err != nil {
+	if viewer != target && g.cfg.Limit != nil {
+		if err := g.cfg.Limit(ctx, viewer); err != nil {
 			return Result{}, err
 		}
 	}
-	c := &change{pair: social.Pair{UserID: viewer, TargetID: target}, to: to}
-	if err := g.group.Do(ctx, c); err != nil {
+	return g.do(ctx, viewer, &change{pair: social.Pair{UserID: viewer, TargetID: target}, verb: toFollow})
+}
+
+// Unfollow ends that the viewer follows the target, or has asked to; idempotent, and also
+// for people who no longer exist. Oneself is BAD_USER_INPUT; whoever neither exists nor
+// was ever followed is NOT_FOUND.
+func (g *Graph) Unfollow(ctx context.Context, viewer, target social.ID) (Result, error) {
+	return g.do(ctx, viewer, &change{pair: social.Pair{UserID: viewer, TargetID: target}, verb: toUnfollow})
+}
+
+// RemoveFollower ends that somebody follows the viewer; idempotent. Oneself is
+// BAD_USER_INPUT; whoever neither exists nor ever followed is NOT_FOUND.
+func (g *Graph) RemoveFollower(ctx context.Context, viewer, follower social.ID) error {
+	return g.answer(ctx, viewer, follower, toRemove)
+}
+
+// Accept lets somebody follow the viewer who has asked to; idempotent. Oneself is
+// BAD_USER_INPUT; whoever is not there or has not asked is NOT_FOUND.
+func (g *Graph) Accept(ctx context.Context, viewer, asker social.ID) error {
+	return g.answer(ctx, viewer, asker, toAccept)
+}
+
+// Reject ends that somebody asks to follow the viewer; idempotent. Oneself is
+// BAD_USER_INPUT; whoever neither exists nor ever asked is NOT_FOUND.
+func (g *Graph) Reject(ctx context.Context, viewer, asker social.ID) error {
+	return g.answer(ctx, viewer, asker, toReject)
+}
+
+func (g *Graph) answer(ctx context.Context, viewer, other social.ID, v verb) error {
+	_, err := g.do(ctx, viewer, &change{pair: social.Pair{UserID: other, TargetID: viewer}, verb: v})
+	return err
+}
+
+// do commits one change of the viewer's.
+func (g *Graph) do(ctx context.Context, viewer social.ID, c *change) (Result, error) {
+	if err := g.commitAll(ctx, viewer, []*change{c}); err != nil {
 		return Result{}, err
 	}
-	if c.err != nil || g.moved == nil {
-		return c.result, c.err
+	return c.result, c.err
+}
+
+// commitAll commits changes of the viewer's, each refused or not by itself.
+func (g *Graph) commitAll(ctx context.Context, viewer social.ID, changes []*change) error {
+	var ask errgroup.Group
+	for _, c := range changes {
+		if c.pair.UserID == c.pair.TargetID {
+			c.err = social.Invalid("userId", "nobody follows themself")
+			continue
+		}
+		ask.Go(func() error { return g.group.Do(ctx, c) })
 	}
-	return c.result, g.moved(ctx, c.call())
+	if err := ask.Wait(); err != nil {
+		return err
+	}
+	return g.moved(ctx, viewer, changes)
+}
+
+// moved brings the changes that were not refused to the caches.
+func (g *Graph) moved(ctx context.Context, viewer social.ID, changes []*change) error {
+	var calls []social.FollowCall
+	for _, c := range changes {
+		if c.err == nil {
+			calls = append(calls, c.call())
+		}
+	}
+	if g.cfg.Moved == nil || len(calls) == 0 {
+		return nil
+	}
+	return g.cfg.Moved(ctx, viewer, calls...)
 }
 
 // commit brings a batch of changes into one transaction.
@@ -86,12 +140,12 @@ func (g *Graph) commit(ctx context.Context, changes []*change) error {
 		if err != nil {
 			return err
 		}
-		return write(ctx, tx, decide(changes, before, g.clock.NowMS(), g.max))
+		return write(ctx, tx, decide(changes, before, g.clock.NowMS(), g.cfg.MaxFollowing))
 	})
 }
 
 // readState locks the owners and reads what the decision needs, plainly: under the
-// owners' locks nobody else changes these edges.
+// owners' locks nobody else changes these edges, and nobody blocks one of the two.
 func readState(ctx context.Context, tx *db.Tx, changes []*change) (state, error) {
 	var owners, targets []social.ID
 	var pairs []social.Pair
@@ -106,6 +160,9 @@ func readState(ctx context.Context, tx *db.Tx, changes []*change) (state, error)
 		return s, err
 	}
 	if s.follows, err = tx.FollowStates(ctx, pairs); err != nil {
+		return s, err
+	}
+	if s.walls, err = tx.WallsOf(ctx, pairs); err != nil {
 		return s, err
 	}
 	s.people = map[social.ID]bool{}
@@ -123,11 +180,16 @@ func readState(ctx context.Context, tx *db.Tx, changes []*change) (state, error)
 
 // write stores what was decided, in the one order of locks.
 func write(ctx context.Context, tx *db.Tx, o outcome) error {
-	if len(o.events) == 0 {
+	if len(o.actors) == 0 {
 		return nil
 	}
 	if err := tx.PutActors(ctx, o.actors); err != nil {
 		return err
+	}
+	if o.wall != nil {
+		if err := o.wall(ctx, tx); err != nil {
+			return err
+		}
 	}
 	if err := tx.PutFollowing(ctx, o.edges); err != nil {
 		return err
@@ -138,6 +200,9 @@ func write(ctx context.Context, tx *db.Tx, o outcome) error {
 	}
 	if err := tx.AddCounts(ctx, o.counts); err != nil {
 		return err
+	}
+	if len(o.events) == 0 {
+		return nil
 	}
 	return tx.Publish(ctx, social.Event{Kind: social.FollowEvent, Body: social.FollowBody{Changes: o.events}})
 }

@@ -166,7 +166,7 @@ func TestWhoCannotBeFollowed(t *testing.T) {
 				t.Errorf("%s: got %v, want %s", name, err, c.code)
 			}
 		}
-		equal(t, "statements: three for each but oneself", s.DB.Statements()-before, 5*3)
+		equal(t, "statements: four for each but oneself", s.DB.Statements()-before, 5*4)
 		equal(t, "edges", s.Int(t, "SELECT COUNT(*) FROM following"), 1)
 
 		got, err := g.Unfollow(t.Context(), 1, 3)

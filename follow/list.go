@@ -3,25 +3,51 @@ package follow
 import (
 	"context"
 
+	"kith/db"
 	"kith/social"
 )
 
-// Followers lists, for each listing, who follows its owner, newest first.
-func (g *Graph) Followers(ctx context.Context, ls []social.Listing) (map[social.Listing]social.Part[social.Peer], error) {
-	peers, err := g.db.Followers(ctx, ls)
-	return cut(ls, peers), err
+// The lists read, for each listing, a page: latest first.
+type (
+	listings = []social.Listing
+	pages    = map[social.Listing]social.Part[social.Peer]
+)
+
+// Followers lists who follows the owner.
+func (g *Graph) Followers(ctx context.Context, ls listings) (pages, error) {
+	return cut(ctx, ls, g.db.Followers)
 }
 
-// Following lists, for each listing, whom its owner follows, latest first.
-func (g *Graph) Following(ctx context.Context, ls []social.Listing) (map[social.Listing]social.Part[social.Peer], error) {
-	peers, err := g.db.Following(ctx, ls)
-	return cut(ls, peers), err
+// Following lists whom the owner follows.
+func (g *Graph) Following(ctx context.Context, ls listings) (pages, error) {
+	return cut(ctx, ls, g.db.Following)
 }
 
-func cut(ls []social.Listing, peers map[social.Listing][]social.Peer) map[social.Listing]social.Part[social.Peer] {
-	parts := make(map[social.Listing]social.Part[social.Peer], len(ls))
+// Requests lists who has asked to follow the owner.
+func (g *Graph) Requests(ctx context.Context, ls listings) (pages, error) {
+	return cut(ctx, ls, g.db.Requests)
+}
+
+// Blocked lists whom the owner blocks.
+func (g *Graph) Blocked(ctx context.Context, ls listings) (pages, error) {
+	return cut(ctx, ls, g.db.Blocked)
+}
+
+// Muted lists whom the owner mutes.
+func (g *Graph) Muted(ctx context.Context, ls listings) (pages, error) {
+	return cut(ctx, ls, g.db.Muted)
+}
+
+func cut(ctx context.Context, ls listings, read func(context.Context, listings) (map[social.Listing][]social.Peer, error)) (pages, error) {
+	peers, err := read(ctx, ls)
+	parts := make(pages, len(ls))
 	for _, l := range ls {
 		parts[l] = social.Cut(l.Page, peers[l])
 	}
-	return parts
+	return parts, err
+}
+
+// OwnCounts are the sizes of the lists that only their owner sees.
+func (g *Graph) OwnCounts(ctx context.Context, owner social.ID) (db.OwnCounts, error) {
+	return g.db.OwnCountsOf(ctx, owner)
 }

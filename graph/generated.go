@@ -81,6 +81,11 @@ type ComplexityRoot struct {
 		Viewer        func(childComplexity int) int
 	}
 
+	FollowManyPayload struct {
+		Results func(childComplexity int) int
+		Viewer  func(childComplexity int) int
+	}
+
 	FollowPayload struct {
 		Changed func(childComplexity int) int
 		State   func(childComplexity int) int
@@ -89,17 +94,33 @@ type ComplexityRoot struct {
 		Viewer  func(childComplexity int) int
 	}
 
+	FollowResult struct {
+		Changed   func(childComplexity int) int
+		ErrorCode func(childComplexity int) int
+		State     func(childComplexity int) int
+		User      func(childComplexity int) int
+		UserID    func(childComplexity int) int
+	}
+
 	Mutation struct {
-		ChangePassword func(childComplexity int, input ChangePasswordInput) int
-		DeleteAccount  func(childComplexity int, input DeleteAccountInput) int
-		DeleteBlog     func(childComplexity int, input BlogIDInput) int
-		Follow         func(childComplexity int, input UserIDInput) int
-		PublishBlog    func(childComplexity int, input PublishBlogInput) int
-		SignIn         func(childComplexity int, input SignInInput) int
-		SignOut        func(childComplexity int, input SignOutInput) int
-		SignUp         func(childComplexity int, input SignUpInput) int
-		Unfollow       func(childComplexity int, input UserIDInput) int
-		UpdateProfile  func(childComplexity int, input UpdateProfileInput) int
+		AcceptFollowRequest func(childComplexity int, input UserIDInput) int
+		Block               func(childComplexity int, input UserIDInput) int
+		ChangePassword      func(childComplexity int, input ChangePasswordInput) int
+		DeleteAccount       func(childComplexity int, input DeleteAccountInput) int
+		DeleteBlog          func(childComplexity int, input BlogIDInput) int
+		Follow              func(childComplexity int, input UserIDInput) int
+		FollowMany          func(childComplexity int, input FollowManyInput) int
+		Mute                func(childComplexity int, input UserIDInput) int
+		PublishBlog         func(childComplexity int, input PublishBlogInput) int
+		RejectFollowRequest func(childComplexity int, input UserIDInput) int
+		RemoveFollower      func(childComplexity int, input UserIDInput) int
+		SignIn              func(childComplexity int, input SignInInput) int
+		SignOut             func(childComplexity int, input SignOutInput) int
+		SignUp              func(childComplexity int, input SignUpInput) int
+		Unblock             func(childComplexity int, input UserIDInput) int
+		Unfollow            func(childComplexity int, input UserIDInput) int
+		Unmute              func(childComplexity int, input UserIDInput) int
+		UpdateProfile       func(childComplexity int, input UpdateProfileInput) int
 	}
 
 	PageInfo struct {
@@ -110,12 +131,15 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		Blog       func(childComplexity int, id string) int
-		FollowFeed func(childComplexity int, first *int, after *string, last *int, before *string) int
-		Node       func(childComplexity int, id string) int
-		Nodes      func(childComplexity int, ids []string) int
-		User       func(childComplexity int, handle string) int
-		Viewer     func(childComplexity int) int
+		BlockedUsers   func(childComplexity int, first *int, after *string) int
+		Blog           func(childComplexity int, id string) int
+		FollowFeed     func(childComplexity int, first *int, after *string, last *int, before *string) int
+		FollowRequests func(childComplexity int, first *int, after *string) int
+		MutedUsers     func(childComplexity int, first *int, after *string) int
+		Node           func(childComplexity int, id string) int
+		Nodes          func(childComplexity int, ids []string) int
+		User           func(childComplexity int, handle string) int
+		Viewer         func(childComplexity int) int
 	}
 
 	SignOutPayload struct {
@@ -123,23 +147,26 @@ type ComplexityRoot struct {
 	}
 
 	User struct {
-		AvatarURL         func(childComplexity int) int
-		Bio               func(childComplexity int) int
-		BlogCount         func(childComplexity int) int
-		Blogs             func(childComplexity int, first *int, after *string) int
-		CreatedAt         func(childComplexity int) int
-		FollowerCount     func(childComplexity int) int
-		Followers         func(childComplexity int, first *int, after *string) int
-		Following         func(childComplexity int, first *int, after *string) int
-		FollowingCount    func(childComplexity int) int
-		GlobalID          func(childComplexity int) int
-		Handle            func(childComplexity int) int
-		IsFollowingViewer func(childComplexity int) int
-		IsMutual          func(childComplexity int) int
-		IsPrivate         func(childComplexity int) int
-		Name              func(childComplexity int) int
-		ViewerCanFollow   func(childComplexity int) int
-		ViewerIsFollowing func(childComplexity int) int
+		AvatarURL                func(childComplexity int) int
+		Bio                      func(childComplexity int) int
+		BlogCount                func(childComplexity int) int
+		Blogs                    func(childComplexity int, first *int, after *string) int
+		CreatedAt                func(childComplexity int) int
+		FollowerCount            func(childComplexity int) int
+		Followers                func(childComplexity int, first *int, after *string) int
+		Following                func(childComplexity int, first *int, after *string) int
+		FollowingCount           func(childComplexity int) int
+		GlobalID                 func(childComplexity int) int
+		Handle                   func(childComplexity int) int
+		IsFollowingViewer        func(childComplexity int) int
+		IsMutual                 func(childComplexity int) int
+		IsPrivate                func(childComplexity int) int
+		Name                     func(childComplexity int) int
+		ViewerCanFollow          func(childComplexity int) int
+		ViewerHasRequestedFollow func(childComplexity int) int
+		ViewerIsBlocking         func(childComplexity int) int
+		ViewerIsFollowing        func(childComplexity int) int
+		ViewerIsMuting           func(childComplexity int) int
 	}
 
 	UserConnection struct {
@@ -178,6 +205,14 @@ type MutationResolver interface {
 	DeleteAccount(ctx context.Context, input DeleteAccountInput) (*DeleteAccountPayload, error)
 	Follow(ctx context.Context, input UserIDInput) (*FollowPayload, error)
 	Unfollow(ctx context.Context, input UserIDInput) (*FollowPayload, error)
+	FollowMany(ctx context.Context, input FollowManyInput) (*FollowManyPayload, error)
+	RemoveFollower(ctx context.Context, input UserIDInput) (*UserPayload, error)
+	AcceptFollowRequest(ctx context.Context, input UserIDInput) (*UserPayload, error)
+	RejectFollowRequest(ctx context.Context, input UserIDInput) (*UserPayload, error)
+	Block(ctx context.Context, input UserIDInput) (*UserPayload, error)
+	Unblock(ctx context.Context, input UserIDInput) (*UserPayload, error)
+	Mute(ctx context.Context, input UserIDInput) (*UserPayload, error)
+	Unmute(ctx context.Context, input UserIDInput) (*UserPayload, error)
 	PublishBlog(ctx context.Context, input PublishBlogInput) (*BlogPayload, error)
 	DeleteBlog(ctx context.Context, input BlogIDInput) (*DeleteBlogPayload, error)
 }
@@ -188,6 +223,9 @@ type QueryResolver interface {
 	User(ctx context.Context, handle string) (*social.User, error)
 	Blog(ctx context.Context, id string) (*social.Blog, error)
 	FollowFeed(ctx context.Context, first *int, after *string, last *int, before *string) (*BlogConnection, error)
+	FollowRequests(ctx context.Context, first *int, after *string) (*UserConnection, error)
+	BlockedUsers(ctx context.Context, first *int, after *string) (*UserConnection, error)
+	MutedUsers(ctx context.Context, first *int, after *string) (*UserConnection, error)
 }
 type UserResolver interface {
 	FollowerCount(ctx context.Context, obj *social.User) (int, error)
@@ -199,6 +237,9 @@ type UserResolver interface {
 	ViewerIsFollowing(ctx context.Context, obj *social.User) (bool, error)
 	IsFollowingViewer(ctx context.Context, obj *social.User) (bool, error)
 	IsMutual(ctx context.Context, obj *social.User) (bool, error)
+	ViewerHasRequestedFollow(ctx context.Context, obj *social.User) (bool, error)
+	ViewerIsBlocking(ctx context.Context, obj *social.User) (bool, error)
+	ViewerIsMuting(ctx context.Context, obj *social.User) (bool, error)
 	ViewerCanFollow(ctx context.Context, obj *social.User) (bool, error)
 }
 type UserConnectionResolver interface {
@@ -350,6 +391,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteBlogPayload.Viewer(childComplexity), true
 
+	case "FollowManyPayload.results":
+		if e.ComplexityRoot.FollowManyPayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FollowManyPayload.Results(childComplexity), true
+	case "FollowManyPayload.viewer":
+		if e.ComplexityRoot.FollowManyPayload.Viewer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FollowManyPayload.Viewer(childComplexity), true
+
 	case "FollowPayload.changed":
 		if e.ComplexityRoot.FollowPayload.Changed == nil {
 			break
@@ -381,6 +435,59 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FollowPayload.Viewer(childComplexity), true
 
+	case "FollowResult.changed":
+		if e.ComplexityRoot.FollowResult.Changed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FollowResult.Changed(childComplexity), true
+	case "FollowResult.errorCode":
+		if e.ComplexityRoot.FollowResult.ErrorCode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FollowResult.ErrorCode(childComplexity), true
+	case "FollowResult.state":
+		if e.ComplexityRoot.FollowResult.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FollowResult.State(childComplexity), true
+	case "FollowResult.user":
+		if e.ComplexityRoot.FollowResult.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FollowResult.User(childComplexity), true
+	case "FollowResult.userId":
+		if e.ComplexityRoot.FollowResult.UserID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FollowResult.UserID(childComplexity), true
+
+	case "Mutation.acceptFollowRequest":
+		if e.ComplexityRoot.Mutation.AcceptFollowRequest == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_acceptFollowRequest_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.AcceptFollowRequest(childComplexity, args["input"].(UserIDInput)), true
+	case "Mutation.block":
+		if e.ComplexityRoot.Mutation.Block == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_block_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.Block(childComplexity, args["input"].(UserIDInput)), true
 	case "Mutation.changePassword":
 		if e.ComplexityRoot.Mutation.ChangePassword == nil {
 			break
@@ -425,6 +532,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.Follow(childComplexity, args["input"].(UserIDInput)), true
+	case "Mutation.followMany":
+		if e.ComplexityRoot.Mutation.FollowMany == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_followMany_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.FollowMany(childComplexity, args["input"].(FollowManyInput)), true
+	case "Mutation.mute":
+		if e.ComplexityRoot.Mutation.Mute == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_mute_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.Mute(childComplexity, args["input"].(UserIDInput)), true
 	case "Mutation.publishBlog":
 		if e.ComplexityRoot.Mutation.PublishBlog == nil {
 			break
@@ -436,6 +565,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.PublishBlog(childComplexity, args["input"].(PublishBlogInput)), true
+	case "Mutation.rejectFollowRequest":
+		if e.ComplexityRoot.Mutation.RejectFollowRequest == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_rejectFollowRequest_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RejectFollowRequest(childComplexity, args["input"].(UserIDInput)), true
+	case "Mutation.removeFollower":
+		if e.ComplexityRoot.Mutation.RemoveFollower == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeFollower_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveFollower(childComplexity, args["input"].(UserIDInput)), true
 	case "Mutation.signIn":
 		if e.ComplexityRoot.Mutation.SignIn == nil {
 			break
@@ -469,6 +620,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SignUp(childComplexity, args["input"].(SignUpInput)), true
+	case "Mutation.unblock":
+		if e.ComplexityRoot.Mutation.Unblock == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unblock_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.Unblock(childComplexity, args["input"].(UserIDInput)), true
 	case "Mutation.unfollow":
 		if e.ComplexityRoot.Mutation.Unfollow == nil {
 			break
@@ -480,6 +642,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.Unfollow(childComplexity, args["input"].(UserIDInput)), true
+	case "Mutation.unmute":
+		if e.ComplexityRoot.Mutation.Unmute == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unmute_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.Unmute(childComplexity, args["input"].(UserIDInput)), true
 	case "Mutation.updateProfile":
 		if e.ComplexityRoot.Mutation.UpdateProfile == nil {
 			break
@@ -517,6 +690,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PageInfo.StartCursor(childComplexity), true
 
+	case "Query.blockedUsers":
+		if e.ComplexityRoot.Query.BlockedUsers == nil {
+			break
+		}
+
+		args, err := ec.field_Query_blockedUsers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.BlockedUsers(childComplexity, args["first"].(*int), args["after"].(*string)), true
 	case "Query.blog":
 		if e.ComplexityRoot.Query.Blog == nil {
 			break
@@ -539,7 +723,29 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.FollowFeed(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
+	case "Query.followRequests":
+		if e.ComplexityRoot.Query.FollowRequests == nil {
+			break
+		}
 
+		args, err := ec.field_Query_followRequests_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.FollowRequests(childComplexity, args["first"].(*int), args["after"].(*string)), true
+
+	case "Query.mutedUsers":
+		if e.ComplexityRoot.Query.MutedUsers == nil {
+			break
+		}
+
+		args, err := ec.field_Query_mutedUsers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.MutedUsers(childComplexity, args["first"].(*int), args["after"].(*string)), true
 	case "Query.node":
 		if e.ComplexityRoot.Query.Node == nil {
 			break
@@ -698,12 +904,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.ViewerCanFollow(childComplexity), true
+	case "User.viewerHasRequestedFollow":
+		if e.ComplexityRoot.User.ViewerHasRequestedFollow == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.ViewerHasRequestedFollow(childComplexity), true
+	case "User.viewerIsBlocking":
+		if e.ComplexityRoot.User.ViewerIsBlocking == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.ViewerIsBlocking(childComplexity), true
 	case "User.viewerIsFollowing":
 		if e.ComplexityRoot.User.ViewerIsFollowing == nil {
 			break
 		}
 
 		return e.ComplexityRoot.User.ViewerIsFollowing(childComplexity), true
+	case "User.viewerIsMuting":
+		if e.ComplexityRoot.User.ViewerIsMuting == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.ViewerIsMuting(childComplexity), true
 
 	case "UserConnection.edges":
 		if e.ComplexityRoot.UserConnection.Edges == nil {
@@ -780,6 +1004,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			graphql.NewInputUnmarshaler("BlogIdInput", ec.unmarshalInputBlogIdInput),
 			graphql.NewInputUnmarshaler("ChangePasswordInput", ec.unmarshalInputChangePasswordInput),
 			graphql.NewInputUnmarshaler("DeleteAccountInput", ec.unmarshalInputDeleteAccountInput),
+			graphql.NewInputUnmarshaler("FollowManyInput", ec.unmarshalInputFollowManyInput),
 			graphql.NewInputUnmarshaler("PublishBlogInput", ec.unmarshalInputPublishBlogInput),
 			graphql.NewInputUnmarshaler("SignInInput", ec.unmarshalInputSignInInput),
 			graphql.NewInputUnmarshaler("SignOutInput", ec.unmarshalInputSignOutInput),
@@ -916,6 +1141,12 @@ type Query {
   BAD_USER_INPUT; an explicit null counts as absent. 0 to 100 a page, 20 when absent.
   """
   followFeed(first: Int, after: String, last: Int, before: String): BlogConnection @signedIn
+  "People who asked to follow the viewer's private account, newest first."
+  followRequests(first: Int = 20, after: String): UserConnection @signedIn
+  "Latest blocked first."
+  blockedUsers(first: Int = 20, after: String): UserConnection @signedIn
+  "Latest muted first."
+  mutedUsers(first: Int = 20, after: String): UserConnection @signedIn
 }
 
 type User implements Node {
@@ -943,6 +1174,9 @@ type User implements Node {
   isFollowingViewer: Boolean!
   "Each follows the other."
   isMutual: Boolean!
+  viewerHasRequestedFollow: Boolean!
+  viewerIsBlocking: Boolean!
+  viewerIsMuting: Boolean!
   "Signed in, not oneself, no block between the two, not followed or asked already."
   viewerCanFollow: Boolean!
 }
@@ -1011,16 +1245,54 @@ type Mutation {
   deleteAccount(input: DeleteAccountInput!): DeleteAccountPayload @signedIn
 
   """
-  Idempotent. Oneself is BAD_USER_INPUT, an unknown person NOT_FOUND; past 5,000 followed
-  it is LIMIT_EXCEEDED.
+  Idempotent. A private account is asked instead: state is REQUESTED. Oneself is
+  BAD_USER_INPUT, who is not there for the viewer NOT_FOUND, whom the viewer blocks
+  FORBIDDEN; past 5,000 followed or asked it is LIMIT_EXCEEDED.
   """
   follow(input: UserIdInput!): FollowPayload @signedIn
-  "Works on anybody ever followed, also suspended or deleted."
+  "Works on anybody ever followed, also suspended or deleted. Takes a request back, too."
   unfollow(input: UserIdInput!): FollowPayload @signedIn
+  """
+  Up to 100 ids, each followed or refused on its own, as by ` + "`" + `follow` + "`" + `; what is not the id of
+  a person is BAD_USER_INPUT. 300 people an hour: beyond, nobody is followed.
+  """
+  followMany(input: FollowManyInput!): FollowManyPayload @signedIn
+  "Idempotent. Who neither is there nor ever followed the viewer is NOT_FOUND."
+  removeFollower(input: UserIdInput!): UserPayload @signedIn
+  "Idempotent. Who has not asked is NOT_FOUND."
+  acceptFollowRequest(input: UserIdInput!): UserPayload @signedIn
+  "Idempotent. Who neither is there nor ever asked is NOT_FOUND."
+  rejectFollowRequest(input: UserIdInput!): UserPayload @signedIn
+  """
+  Ends the follows between the two, both ways, and hides the viewer from the other.
+  Idempotent; past 5,000 blocked it is LIMIT_EXCEEDED.
+  """
+  block(input: UserIdInput!): UserPayload @signedIn
+  "Idempotent. Follows that the block ended do not come back."
+  unblock(input: UserIdInput!): UserPayload @signedIn
+  """
+  Keeps following, but out of the viewer's feed. Idempotent; past 5,000 muted it is
+  LIMIT_EXCEEDED.
+  """
+  mute(input: UserIdInput!): UserPayload @signedIn
+  "Idempotent. What was kept out of the feed is in it again."
+  unmute(input: UserIdInput!): UserPayload @signedIn
 
   publishBlog(input: PublishBlogInput!): BlogPayload @signedIn
   "Repeated by its author: the same answer. Another's blog is FORBIDDEN."
   deleteBlog(input: BlogIdInput!): DeleteBlogPayload @signedIn
+}
+
+"Why one of many was refused, as in ` + "`" + `errors[].extensions.code` + "`" + `."
+enum ErrorCode {
+  UNAUTHENTICATED
+  FORBIDDEN
+  NOT_FOUND
+  BAD_USER_INPUT
+  CONFLICT
+  RATE_LIMITED
+  LIMIT_EXCEEDED
+  UNAVAILABLE
 }
 
 input SignUpInput {
@@ -1094,6 +1366,7 @@ type UserPayload {
 
 enum FollowState {
   NONE
+  REQUESTED
   FOLLOWING
 }
 
@@ -1106,6 +1379,25 @@ type FollowPayload {
   state: FollowState!
   "False when the call found things as it would have left them."
   changed: Boolean!
+}
+
+input FollowManyInput {
+  userIds: [ID!]!
+}
+
+type FollowManyPayload {
+  "One result for each distinct id, in the order of its first mention."
+  results: [FollowResult!]!
+  viewer: User
+}
+
+type FollowResult {
+  userId: ID!
+  user: User
+  state: FollowState!
+  changed: Boolean!
+  "Why this one was refused, or null."
+  errorCode: ErrorCode
 }
 
 input PublishBlogInput {
@@ -1223,6 +1515,16 @@ func (ec *executionContext) childFields_DeleteBlogPayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type DeleteBlogPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_FollowManyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "results":
+		return ec.fieldContext_FollowManyPayload_results(ctx, field)
+	case "viewer":
+		return ec.fieldContext_FollowManyPayload_viewer(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FollowManyPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_FollowPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "userId":
@@ -1237,6 +1539,22 @@ func (ec *executionContext) childFields_FollowPayload(ctx context.Context, field
 		return ec.fieldContext_FollowPayload_changed(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FollowPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_FollowResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "userId":
+		return ec.fieldContext_FollowResult_userId(ctx, field)
+	case "user":
+		return ec.fieldContext_FollowResult_user(ctx, field)
+	case "state":
+		return ec.fieldContext_FollowResult_state(ctx, field)
+	case "changed":
+		return ec.fieldContext_FollowResult_changed(ctx, field)
+	case "errorCode":
+		return ec.fieldContext_FollowResult_errorCode(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FollowResult", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1295,6 +1613,12 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_isFollowingViewer(ctx, field)
 	case "isMutual":
 		return ec.fieldContext_User_isMutual(ctx, field)
+	case "viewerHasRequestedFollow":
+		return ec.fieldContext_User_viewerHasRequestedFollow(ctx, field)
+	case "viewerIsBlocking":
+		return ec.fieldContext_User_viewerIsBlocking(ctx, field)
+	case "viewerIsMuting":
+		return ec.fieldContext_User_viewerIsMuting(ctx, field)
 	case "viewerCanFollow":
 		return ec.fieldContext_User_viewerCanFollow(ctx, field)
 	}
@@ -1455,6 +1779,34 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 
 // region    ***************************** args.gotpl *****************************
 
+func (ec *executionContext) field_Mutation_acceptFollowRequest_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UserIDInput, error) {
+			return ec.unmarshalNUserIdInput2kithᚋgraphᚐUserIDInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_block_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UserIDInput, error) {
+			return ec.unmarshalNUserIdInput2kithᚋgraphᚐUserIDInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_changePassword_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1497,7 +1849,35 @@ func (ec *executionContext) field_Mutation_deleteBlog_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_followMany_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (FollowManyInput, error) {
+			return ec.unmarshalNFollowManyInput2kithᚋgraphᚐFollowManyInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_follow_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UserIDInput, error) {
+			return ec.unmarshalNUserIdInput2kithᚋgraphᚐUserIDInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_mute_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
@@ -1517,6 +1897,34 @@ func (ec *executionContext) field_Mutation_publishBlog_args(ctx context.Context,
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (PublishBlogInput, error) {
 			return ec.unmarshalNPublishBlogInput2kithᚋgraphᚐPublishBlogInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_rejectFollowRequest_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UserIDInput, error) {
+			return ec.unmarshalNUserIdInput2kithᚋgraphᚐUserIDInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeFollower_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UserIDInput, error) {
+			return ec.unmarshalNUserIdInput2kithᚋgraphᚐUserIDInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1567,7 +1975,35 @@ func (ec *executionContext) field_Mutation_signUp_args(ctx context.Context, rawA
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_unblock_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UserIDInput, error) {
+			return ec.unmarshalNUserIdInput2kithᚋgraphᚐUserIDInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_unfollow_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UserIDInput, error) {
+			return ec.unmarshalNUserIdInput2kithᚋgraphᚐUserIDInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_unmute_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
@@ -1606,6 +2042,28 @@ func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["name"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_blockedUsers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
 	return args, nil
 }
 
@@ -1658,6 +2116,50 @@ func (ec *executionContext) field_Query_followFeed_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["before"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_followRequests_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_mutedUsers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
 	return args, nil
 }
 
@@ -2393,6 +2895,70 @@ func (ec *executionContext) fieldContext_DeleteBlogPayload_viewer(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _FollowManyPayload_results(ctx context.Context, field graphql.CollectedField, obj *FollowManyPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FollowManyPayload_results(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Results, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*FollowResult) graphql.Marshaler {
+			return ec.marshalNFollowResult2ᚕᚖkithᚋgraphᚐFollowResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FollowManyPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FollowManyPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FollowResult(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FollowManyPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *FollowManyPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FollowManyPayload_viewer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Viewer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖkithᚋsocialᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FollowManyPayload_viewer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FollowManyPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _FollowPayload_userId(ctx context.Context, field graphql.CollectedField, obj *FollowPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2524,6 +3090,130 @@ func (ec *executionContext) _FollowPayload_changed(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_FollowPayload_changed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("FollowPayload", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _FollowResult_userId(ctx context.Context, field graphql.CollectedField, obj *FollowResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FollowResult_userId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FollowResult_userId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FollowResult", field, false, false, "ID")
+}
+
+func (ec *executionContext) _FollowResult_user(ctx context.Context, field graphql.CollectedField, obj *FollowResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FollowResult_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖkithᚋsocialᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FollowResult_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FollowResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FollowResult_state(ctx context.Context, field graphql.CollectedField, obj *FollowResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FollowResult_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v social.FollowState) graphql.Marshaler {
+			return ec.marshalNFollowState2kithᚋsocialᚐFollowState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FollowResult_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FollowResult", field, false, false, "FollowState")
+}
+
+func (ec *executionContext) _FollowResult_changed(ctx context.Context, field graphql.CollectedField, obj *FollowResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FollowResult_changed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Changed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FollowResult_changed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FollowResult", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _FollowResult_errorCode(ctx context.Context, field graphql.CollectedField, obj *FollowResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FollowResult_errorCode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ErrorCode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ErrorCode) graphql.Marshaler {
+			return ec.marshalOErrorCode2ᚖkithᚋgraphᚐErrorCode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FollowResult_errorCode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FollowResult", field, false, false, "ErrorCode")
 }
 
 func (ec *executionContext) _Mutation_signUp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -2950,6 +3640,462 @@ func (ec *executionContext) fieldContext_Mutation_unfollow(ctx context.Context, 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_unfollow_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_followMany(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_followMany(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().FollowMany(ctx, fc.Args["input"].(FollowManyInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *FollowManyPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *FollowManyPayload) graphql.Marshaler {
+			return ec.marshalOFollowManyPayload2ᚖkithᚋgraphᚐFollowManyPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_followMany(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FollowManyPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_followMany_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeFollower(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeFollower(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveFollower(ctx, fc.Args["input"].(UserIDInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *UserPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *UserPayload) graphql.Marshaler {
+			return ec.marshalOUserPayload2ᚖkithᚋgraphᚐUserPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeFollower(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeFollower_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_acceptFollowRequest(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_acceptFollowRequest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().AcceptFollowRequest(ctx, fc.Args["input"].(UserIDInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *UserPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *UserPayload) graphql.Marshaler {
+			return ec.marshalOUserPayload2ᚖkithᚋgraphᚐUserPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_acceptFollowRequest(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_acceptFollowRequest_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_rejectFollowRequest(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_rejectFollowRequest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RejectFollowRequest(ctx, fc.Args["input"].(UserIDInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *UserPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *UserPayload) graphql.Marshaler {
+			return ec.marshalOUserPayload2ᚖkithᚋgraphᚐUserPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_rejectFollowRequest(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_rejectFollowRequest_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_block(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_block(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().Block(ctx, fc.Args["input"].(UserIDInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *UserPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *UserPayload) graphql.Marshaler {
+			return ec.marshalOUserPayload2ᚖkithᚋgraphᚐUserPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_block(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_block_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_unblock(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_unblock(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().Unblock(ctx, fc.Args["input"].(UserIDInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *UserPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *UserPayload) graphql.Marshaler {
+			return ec.marshalOUserPayload2ᚖkithᚋgraphᚐUserPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_unblock(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_unblock_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_mute(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_mute(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().Mute(ctx, fc.Args["input"].(UserIDInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *UserPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *UserPayload) graphql.Marshaler {
+			return ec.marshalOUserPayload2ᚖkithᚋgraphᚐUserPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_mute(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_mute_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_unmute(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_unmute(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().Unmute(ctx, fc.Args["input"].(UserIDInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *UserPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *UserPayload) graphql.Marshaler {
+			return ec.marshalOUserPayload2ᚖkithᚋgraphᚐUserPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_unmute(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_unmute_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -3421,6 +4567,177 @@ func (ec *executionContext) fieldContext_Query_followFeed(ctx context.Context, f
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_followFeed_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_followRequests(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_followRequests(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FollowRequests(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *UserConnection
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *UserConnection) graphql.Marshaler {
+			return ec.marshalOUserConnection2ᚖkithᚋgraphᚐUserConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_followRequests(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_followRequests_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_blockedUsers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_blockedUsers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().BlockedUsers(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *UserConnection
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *UserConnection) graphql.Marshaler {
+			return ec.marshalOUserConnection2ᚖkithᚋgraphᚐUserConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_blockedUsers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_blockedUsers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_mutedUsers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_mutedUsers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().MutedUsers(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *UserConnection
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *UserConnection) graphql.Marshaler {
+			return ec.marshalOUserConnection2ᚖkithᚋgraphᚐUserConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_mutedUsers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_mutedUsers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -3954,6 +5271,75 @@ func (ec *executionContext) _User_isMutual(ctx context.Context, field graphql.Co
 	)
 }
 func (ec *executionContext) fieldContext_User_isMutual(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("User", field, true, true, "Boolean")
+}
+
+func (ec *executionContext) _User_viewerHasRequestedFollow(ctx context.Context, field graphql.CollectedField, obj *social.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_viewerHasRequestedFollow(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().ViewerHasRequestedFollow(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_User_viewerHasRequestedFollow(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("User", field, true, true, "Boolean")
+}
+
+func (ec *executionContext) _User_viewerIsBlocking(ctx context.Context, field graphql.CollectedField, obj *social.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_viewerIsBlocking(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().ViewerIsBlocking(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_User_viewerIsBlocking(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("User", field, true, true, "Boolean")
+}
+
+func (ec *executionContext) _User_viewerIsMuting(ctx context.Context, field graphql.CollectedField, obj *social.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_viewerIsMuting(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().ViewerIsMuting(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_User_viewerIsMuting(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("User", field, true, true, "Boolean")
 }
 
@@ -5470,6 +6856,48 @@ func UnmarshalDeleteAccountInput(ctx context.Context, raw any) (DeleteAccountInp
 	return out, err
 }
 
+func (ec *executionContext) unmarshalInputFollowManyInput(ctx context.Context, obj any) (FollowManyInput, error) {
+	var it FollowManyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"userIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "userIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UserIds = data
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalFollowManyInput unmarshals raw into the FollowManyInput input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalFollowManyInput(ctx context.Context, raw any) (FollowManyInput, error) {
+	var out FollowManyInput
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "FollowManyInput", raw, &out)
+	return out, err
+}
+
 func (ec *executionContext) unmarshalInputPublishBlogInput(ctx context.Context, obj any) (PublishBlogInput, error) {
 	var it PublishBlogInput
 	if obj == nil {
@@ -6121,6 +7549,44 @@ func (ec *executionContext) _DeleteBlogPayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var followManyPayloadImplementors = []string{"FollowManyPayload"}
+
+func (ec *executionContext) _FollowManyPayload(ctx context.Context, sel ast.SelectionSet, obj *FollowManyPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, followManyPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FollowManyPayload")
+		case "results":
+			out.Values[i] = ec._FollowManyPayload_results(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "viewer":
+			out.Values[i] = ec._FollowManyPayload_viewer(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var followPayloadImplementors = []string{"FollowPayload"}
 
 func (ec *executionContext) _FollowPayload(ctx context.Context, sel ast.SelectionSet, obj *FollowPayload) graphql.Marshaler {
@@ -6155,6 +7621,59 @@ func (ec *executionContext) _FollowPayload(ctx context.Context, sel ast.Selectio
 		case "changed":
 			out.Values[i] = ec._FollowPayload_changed(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var followResultImplementors = []string{"FollowResult"}
+
+func (ec *executionContext) _FollowResult(ctx context.Context, sel ast.SelectionSet, obj *FollowResult) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, followResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FollowResult")
+		case "userId":
+			out.Values[i] = ec._FollowResult_userId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "user":
+			out.Values[i] = ec._FollowResult_user(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._FollowResult_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "changed":
+			out.Values[i] = ec._FollowResult_changed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "errorCode":
+			out.Values[i] = ec._FollowResult_errorCode(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -6245,6 +7764,62 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "unfollow":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_unfollow(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "followMany":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_followMany(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "removeFollower":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeFollower(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "acceptFollowRequest":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_acceptFollowRequest(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "rejectFollowRequest":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_rejectFollowRequest(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "block":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_block(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "unblock":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_unblock(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "mute":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_mute(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "unmute":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_unmute(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -6382,6 +7957,24 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				true, false,
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._Query_followFeed(ctx, field)
+				})
+		case "followRequests":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_followRequests(ctx, field)
+				})
+		case "blockedUsers":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_blockedUsers(ctx, field)
+				})
+		case "mutedUsers":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_mutedUsers(ctx, field)
 				})
 		case "__type":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
@@ -6546,6 +8139,24 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 				true, true,
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._User_isMutual(ctx, field, obj)
+				})
+		case "viewerHasRequestedFollow":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._User_viewerHasRequestedFollow(ctx, field, obj)
+				})
+		case "viewerIsBlocking":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._User_viewerIsBlocking(ctx, field, obj)
+				})
+		case "viewerIsMuting":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._User_viewerIsMuting(ctx, field, obj)
 				})
 		case "viewerCanFollow":
 			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
@@ -7162,6 +8773,35 @@ func (ec *executionContext) unmarshalNDeleteAccountInput2kithᚋgraphᚐDeleteAc
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNFollowManyInput2kithᚋgraphᚐFollowManyInput(ctx context.Context, v any) (FollowManyInput, error) {
+	res, err := ec.unmarshalInputFollowManyInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFollowResult2ᚕᚖkithᚋgraphᚐFollowResultᚄ(ctx context.Context, sel ast.SelectionSet, v []*FollowResult) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFollowResult2ᚖkithᚋgraphᚐFollowResult(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNFollowResult2ᚖkithᚋgraphᚐFollowResult(ctx context.Context, sel ast.SelectionSet, v *FollowResult) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "FollowResult!")
+		return graphql.Null
+	}
+	return ec._FollowResult(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNFollowState2kithᚋsocialᚐFollowState(ctx context.Context, v any) (social.FollowState, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNFollowState2kithᚋsocialᚐFollowState[tmp]
@@ -7180,10 +8820,12 @@ func (ec *executionContext) marshalNFollowState2kithᚋsocialᚐFollowState(ctx 
 var (
 	unmarshalNFollowState2kithᚋsocialᚐFollowState = map[string]social.FollowState{
 		"NONE":      social.NotFollowing,
+		"REQUESTED": social.Requested,
 		"FOLLOWING": social.Following,
 	}
 	marshalNFollowState2kithᚋsocialᚐFollowState = map[social.FollowState]string{
 		social.NotFollowing: "NONE",
+		social.Requested:    "REQUESTED",
 		social.Following:    "FOLLOWING",
 	}
 )
@@ -7622,6 +9264,29 @@ func (ec *executionContext) marshalODeleteBlogPayload2ᚖkithᚋgraphᚐDeleteBl
 	return ec._DeleteBlogPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOErrorCode2ᚖkithᚋgraphᚐErrorCode(ctx context.Context, v any) (*ErrorCode, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(ErrorCode)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOErrorCode2ᚖkithᚋgraphᚐErrorCode(ctx context.Context, sel ast.SelectionSet, v *ErrorCode) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
+}
+
+func (ec *executionContext) marshalOFollowManyPayload2ᚖkithᚋgraphᚐFollowManyPayload(ctx context.Context, sel ast.SelectionSet, v *FollowManyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FollowManyPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOFollowPayload2ᚖkithᚋgraphᚐFollowPayload(ctx context.Context, sel ast.SelectionSet, v *FollowPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -7719,6 +9384,13 @@ func (ec *executionContext) marshalOUser2ᚖkithᚋsocialᚐUser(ctx context.Con
 		return graphql.Null
 	}
 	return ec._User(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUserConnection2ᚖkithᚋgraphᚐUserConnection(ctx context.Context, sel ast.SelectionSet, v *UserConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UserConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOUserPayload2ᚖkithᚋgraphᚐUserPayload(ctx context.Context, sel ast.SelectionSet, v *UserPayload) graphql.Marshaler {

@@ -3,7 +3,11 @@
 package graph
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"kith/social"
+	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
 )
@@ -61,6 +65,16 @@ type DeleteBlogPayload struct {
 	Viewer        *social.User `json:"viewer,omitempty"`
 }
 
+type FollowManyInput struct {
+	UserIds []string `json:"userIds"`
+}
+
+type FollowManyPayload struct {
+	// One result for each distinct id, in the order of its first mention.
+	Results []*FollowResult `json:"results"`
+	Viewer  *social.User    `json:"viewer,omitempty"`
+}
+
 type FollowPayload struct {
 	UserID string `json:"userId"`
 	// Null where no longer visible to the viewer.
@@ -70,6 +84,15 @@ type FollowPayload struct {
 	State  social.FollowState `json:"state"`
 	// False when the call found things as it would have left them.
 	Changed bool `json:"changed"`
+}
+
+type FollowResult struct {
+	UserID  string             `json:"userId"`
+	User    *social.User       `json:"user,omitempty"`
+	State   social.FollowState `json:"state"`
+	Changed bool               `json:"changed"`
+	// Why this one was refused, or null.
+	ErrorCode *ErrorCode `json:"errorCode,omitempty"`
 }
 
 // Every payload is null when its mutation failed; the others of the same request stand.
@@ -162,4 +185,72 @@ type UserPayload struct {
 	// Null where no longer visible to the viewer.
 	User   *social.User `json:"user,omitempty"`
 	Viewer *social.User `json:"viewer,omitempty"`
+}
+
+// Why one of many was refused, as in `errors[].extensions.code`.
+type ErrorCode string
+
+const (
+	ErrorCodeUnauthenticated ErrorCode = "UNAUTHENTICATED"
+	ErrorCodeForbidden       ErrorCode = "FORBIDDEN"
+	ErrorCodeNotFound        ErrorCode = "NOT_FOUND"
+	ErrorCodeBadUserInput    ErrorCode = "BAD_USER_INPUT"
+	ErrorCodeConflict        ErrorCode = "CONFLICT"
+	ErrorCodeRateLimited     ErrorCode = "RATE_LIMITED"
+	ErrorCodeLimitExceeded   ErrorCode = "LIMIT_EXCEEDED"
+	ErrorCodeUnavailable     ErrorCode = "UNAVAILABLE"
+)
+
+var AllErrorCode = []ErrorCode{
+	ErrorCodeUnauthenticated,
+	ErrorCodeForbidden,
+	ErrorCodeNotFound,
+	ErrorCodeBadUserInput,
+	ErrorCodeConflict,
+	ErrorCodeRateLimited,
+	ErrorCodeLimitExceeded,
+	ErrorCodeUnavailable,
+}
+
+func (e ErrorCode) IsValid() bool {
+	switch e {
+	case ErrorCodeUnauthenticated, ErrorCodeForbidden, ErrorCodeNotFound, ErrorCodeBadUserInput, ErrorCodeConflict, ErrorCodeRateLimited, ErrorCodeLimitExceeded, ErrorCodeUnavailable:
+		return true
+	}
+	return false
+}
+
+func (e ErrorCode) String() string {
+	return string(e)
+}
+
+func (e *ErrorCode) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = ErrorCode(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid ErrorCode", str)
+	}
+	return nil
+}
+
+func (e ErrorCode) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *ErrorCode) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e ErrorCode) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
 }

@@ -1,5 +1,6 @@
 // Package loaders batches look-ups by id within one request. Every look-up of a person or
-// blog by id goes through here, so that a page of a hundred costs one statement.
+// blog by id goes through here, so that a page of a hundred costs one statement, and so
+// that nobody is shown whom the viewer shall not see: see [social.See].
 package loaders
 
 import (
@@ -13,9 +14,11 @@ import (
 	"kith/social"
 )
 
-// Loaders are the look-ups of one request. Whoever is not there is nil.
+// Loaders are the look-ups of one request.
 type Loaders struct {
-	Users  Loader[social.ID, *social.User]
+	// People are those whom the viewer sees anything of; the others are as if not there.
+	People Loader[social.ID, Seen]
+	// Blogs are those of people of whom the viewer sees everything; the others are nil.
 	Blogs  Loader[social.ID, *social.Blog]
 	Counts Loader[social.ID, social.Counts]
 	// Relations are those of the request's viewer; nobody's are none.
@@ -24,6 +27,9 @@ type Loaders struct {
 	// The pages of lists, so that a list in each person of a list is read at once.
 	Followers Loader[social.Listing, social.Part[social.Peer]]
 	Following Loader[social.Listing, social.Part[social.Peer]]
+	Requests  Loader[social.Listing, social.Part[social.Peer]]
+	Blocked   Loader[social.Listing, social.Part[social.Peer]]
+	Muted     Loader[social.Listing, social.Part[social.Peer]]
 	ByAuthor  Loader[social.Listing, social.Part[feed.Entry]]
 }
 
@@ -36,21 +42,18 @@ type Sources struct {
 }
 
 func newLoaders(from Sources, viewer social.ID) *Loaders {
-	d := from.DB
-	return &Loaders{
-		Users:  newLoader(from.Bodies.Users),
-		Blogs:  newLoader(from.Bodies.Blogs),
-		Counts: newLoader(from.Bodies.Counts),
-		Relations: newLoader(func(ctx context.Context, ids []social.ID) (map[social.ID]social.Relation, error) {
-			if viewer == 0 {
-				return nil, nil
-			}
-			return d.Relations(ctx, viewer, ids)
-		}),
+	l := &Loaders{
+		Counts:    newLoader(from.Bodies.Counts),
 		Followers: newLoader(from.Graph.Followers),
 		Following: newLoader(from.Graph.Following),
+		Requests:  newLoader(from.Graph.Requests),
+		Blocked:   newLoader(from.Graph.Blocked),
+		Muted:     newLoader(from.Graph.Muted),
 		ByAuthor:  newLoader(from.Feed.ByAuthor),
 	}
+	w := &wall{Loaders: l, from: from, viewer: viewer}
+	l.People, l.Blogs, l.Relations = newLoader(w.people), newLoader(w.blogs), newLoader(w.relations)
+	return l
 }
 
 // contextKey is the type of this package's only context key.

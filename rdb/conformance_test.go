@@ -136,8 +136,13 @@ func TestScriptIsTheFormula(t *testing.T) {
 			for range rapid.IntRange(1, 40).Draw(t, "takes") {
 				now += rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, 3000), rapid.Int64Range(-3000, 300_000)).Draw(t, "step")
 				some := ps[:rapid.IntRange(1, len(ps)).Draw(t, "of")]
-				got, err := l.Shared(context.Background(), who, now, some...)
-				want := oracle.Take(who, now, some...)
+				n := int64(9)
+				for _, p := range some {
+					n = min(n, p.Max)
+				}
+				n = rapid.Int64Range(1, n).Draw(t, "n")
+				got, err := l.Shared(context.Background(), who, now, n, some...)
+				want := oracle.Take(who, now, n, some...)
 				if err != nil || got != want {
 					t.Fatalf("at %d: script %d, Go %d, %v", now, got, want, err)
 				}
@@ -230,7 +235,7 @@ func TestEndOfTheContextIsItsError(t *testing.T) {
 		l, who := w.limiter(w.a), someone()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := l.Take(ctx, who, minute); !errors.Is(err, context.Canceled) || social.HasCode(err, social.RateLimited) {
+		if err := l.Take(ctx, who, 1, minute); !errors.Is(err, context.Canceled) || social.HasCode(err, social.RateLimited) {
 			t.Errorf("got %v", err)
 		}
 		if n := passes(t, l, 25, who, minute); n != 20 {

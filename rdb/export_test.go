@@ -22,8 +22,8 @@ func (r *Redis) Client() redis.UniversalClient { return r.client }
 func (l *Limiter) SetBreakerClock(c social.Clock) { l.breaker.clock = c }
 
 // Shared takes by the script alone, at a time.
-func (l *Limiter) Shared(ctx context.Context, who string, nowMS int64, ps ...Policy) (waitMS int64, err error) {
-	return l.takeShared(ctx, Keys(who, ps...), ps, nowMS)
+func (l *Limiter) Shared(ctx context.Context, who string, nowMS, n int64, ps ...Policy) (waitMS int64, err error) {
+	return l.takeShared(ctx, Keys(who, ps...), n, ps, nowMS)
 }
 
 // Local are windows in process alone.
@@ -33,8 +33,8 @@ type Local struct{ windows *local }
 func NewLocal(size int) Local { return Local{newLocal(size)} }
 
 // Take takes in process alone, at a time.
-func (l Local) Take(who string, nowMS int64, ps ...Policy) (waitMS int64) {
-	return l.windows.take(Keys(who, ps...), ps, nowMS)
+func (l Local) Take(who string, nowMS, n int64, ps ...Policy) (waitMS int64) {
+	return l.windows.take(Keys(who, ps...), n, ps, nowMS)
 }
 
 // Keys are the names of the windows.

@@ -94,7 +94,7 @@ func passes(t testing.TB, l *rdb.Limiter, n int, who string, ps ...rdb.Policy) i
 // take is 0 if let through, else how long to wait.
 func take(t testing.TB, l *rdb.Limiter, who string, ps ...rdb.Policy) time.Duration {
 	t.Helper()
-	err := l.Take(context.Background(), who, ps...)
+	err := l.Take(context.Background(), who, 1, ps...)
 	if err == nil {
 		return 0
 	}

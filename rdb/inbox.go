@@ -147,22 +147,18 @@ func fill(who social.ID, key func(int64, social.ID) string, args []any) *Call {
 	}
 }
 
-// Move is a follow or unfollow brought to the caches of its owner.
+// Move is a change of whose blogs a feed has, brought to the caches of its owner.
 type Move struct{ Call *Call }
 
-// NewMove brings it; mark says that the owner wrote just now.
-func NewMove(f social.FollowCall, mark bool) *Move {
-	wrote := int64(0)
-	if mark {
-		wrote = ms(wroteLife)
-	}
+// NewMove brings it.
+func NewMove(f social.FollowCall) *Move {
 	who := f.UserID
 	return &Move{&Call{
 		Part: Partition(who), script: moveScript,
 		keys: func(e int64) []string {
-			return []string{followingKey(e, who), leaseOf(followingKey(e, who)), inboxKey(e, who), wroteKey(e, who)}
+			return []string{followingKey(e, who), leaseOf(followingKey(e, who)), inboxKey(e, who)}
 		},
-		args: []any{f.Version, bit(f.Changed), bit(f.State == social.Following), idBytes(f.TargetID), int64(f.Since), wrote},
+		args: []any{f.Version, bit(f.Changed), bit(f.IsShown()), idBytes(f.TargetID), int64(f.Since)},
 	}}
 }
 

@@ -99,19 +99,19 @@ func (s *story) change(step func(), to social.FollowState, target social.ID, tim
 	s.says("commit", to, target, "version", c.Version, c.Changed)
 	step()
 	if !s.mayCrash || s.rng.IntN(2) == 0 {
-		s.moved(step, c, true)
+		s.moved(step, c)
 	}
 	for range times {
 		if c.Changed {
 			step()
-			s.moved(step, c, false)
+			s.moved(step, c)
 		}
 	}
 }
 
 // moved is feed.Moved.
-func (s *story) moved(step func(), c social.FollowCall, mark bool) {
-	m := rdb.NewMove(c, mark)
+func (s *story) moved(step func(), c social.FollowCall) {
+	m := rdb.NewMove(c)
 	s.run(m.Call)
 	floor, needed := m.Floor()
 	s.says("move", c.State, c.TargetID, "version", c.Version, "needs", needed, floor)

@@ -24,7 +24,7 @@ import (
 //	rebuilt   on the next reading of the feed (lua/home.lua, lua/build.lua)
 func inboxKey(epoch int64, who social.ID) string { return cacheKey("inbox", epoch, who) }
 
-// followingKey is whom a person follows.
+// followingKey is whose blogs a person's feed has: whom they follow and do not mute.
 //
 //	type      ZSET of 8-byte ids by since; the member v has the version as its score
 //	meaning   all of them, as of that version of the person's edges

@@ -34,11 +34,11 @@ func NewLimiter(r *Redis, clock social.Clock, log *slog.Logger) *Limiter {
 	return &Limiter{redis: r, clock: clock, breaker: breaker{clock: time.Now, log: log}, local: newLocal(localWindows)}
 }
 
-// Take counts one more of who under every policy, or under none and answers RATE_LIMITED
-// with the time until all would let it through. Who is any text; policies of one call
+// Take counts n more of who, at most as many as each policy's Max, under every policy, or
+// none under any and answers RATE_LIMITED with the time until all would let them through. Who is any text; policies of one call
 // differ in name or window. Other errors are the end of ctx, and faults of the caller's.
 // A nil Limiter lets everything through. One round trip; half a second at most (5 s of one in process).
-func (l *Limiter) Take(ctx context.Context, who string, ps ...Policy) error {
+func (l *Limiter) Take(ctx context.Context, who string, n int64, ps ...Policy) error {
 	if l == nil || len(ps) == 0 {
 		return nil
 	}
@@ -47,12 +47,12 @@ func (l *Limiter) Take(ctx context.Context, who string, ps ...Policy) error {
 	}
 	keys := make([]string, len(ps))
 	for i, p := range ps {
-		if err := p.validate(); err != nil {
+		if err := p.validate(n); err != nil {
 			return err
 		}
 		keys[i] = limitKey(p, who)
 	}
-	waitMS, err := l.take(ctx, keys, ps)
+	waitMS, err := l.take(ctx, keys, n, ps)
 	switch {
 	case err != nil:
 		return err
@@ -63,10 +63,10 @@ func (l *Limiter) Take(ctx context.Context, who string, ps ...Policy) error {
 }
 
 // take asks Redis, or the windows of this server if Redis cannot be asked.
-func (l *Limiter) take(ctx context.Context, keys []string, ps []Policy) (waitMS int64, err error) {
+func (l *Limiter) take(ctx context.Context, keys []string, n int64, ps []Policy) (waitMS int64, err error) {
 	nowMS := int64(l.clock.NowMS())
 	if l.breaker.ask() {
-		waitMS, err := l.takeShared(ctx, keys, ps, nowMS)
+		waitMS, err := l.takeShared(ctx, keys, n, ps, nowMS)
 		if err == nil {
 			l.breaker.answered()
 			return waitMS, nil
@@ -76,14 +76,14 @@ func (l *Limiter) take(ctx context.Context, keys []string, ps []Policy) (waitMS 
 		}
 		l.breaker.failed(err)
 	}
-	return l.local.take(keys, ps, nowMS), nil
+	return l.local.take(keys, n, ps, nowMS), nil
 }
 
-func (l *Limiter) takeShared(ctx context.Context, keys []string, ps []Policy, nowMS int64) (waitMS int64, err error) {
+func (l *Limiter) takeShared(ctx context.Context, keys []string, n int64, ps []Policy, nowMS int64) (waitMS int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.redis.patience)
 	defer cancel()
-	args := make([]any, 0, 1+2*len(ps))
-	args = append(args, nowMS)
+	args := make([]any, 0, 2+2*len(ps))
+	args = append(args, nowMS, n)
 	for _, p := range ps {
 		args = append(args, p.Max, p.Window.Milliseconds())
 	}
@@ -94,9 +94,9 @@ func (l *Limiter) takeShared(ctx context.Context, keys []string, ps []Policy, no
 const maxMax = 1000
 
 // validate tells faults of the code.
-func (p Policy) validate() error {
-	if p.What == "" || p.Max < 1 || p.Max > maxMax || p.Window < time.Millisecond {
-		return fmt.Errorf("policy %q of %d in %s cannot be counted", p.What, p.Max, p.Window)
+func (p Policy) validate(n int64) error {
+	if p.What == "" || n < 1 || p.Max < n || p.Max > maxMax || p.Window < time.Millisecond {
+		return fmt.Errorf("policy %q of %d in %s cannot count %d", p.What, p.Max, p.Window, n)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func TestNoLimiterLetsEverythingThrough(t *testing.T) {
 	t.Parallel()
 	var off *rdb.Limiter
 	for range 100 {
-		noError(t, off.Take(t.Context(), "x", rdb.Policy{What: "x", Max: 1, Window: time.Hour}))
+		noError(t, off.Take(t.Context(), "x", 1, rdb.Policy{What: "x", Max: 1, Window: time.Hour}))
 	}
 }
 
@@ -29,7 +29,7 @@ func TestPolicyThatCannotBeCountedIsAFault(t *testing.T) {
 		{What: "x", Max: 1, Window: time.Millisecond - 1}, {What: "x", Max: 1, Window: -time.Hour},
 		{What: "x", Max: 1001, Window: 24 * time.Hour}, {Max: 1, Window: time.Hour},
 	} {
-		if err := l.Take(t.Context(), "x", p); err == nil || social.HasCode(err, social.RateLimited) {
+		if err := l.Take(t.Context(), "x", 1, p); err == nil || social.HasCode(err, social.RateLimited) {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestMessageSaysWhenInWords(t *testing.T) {
 	} {
 		var e *social.Error
 		passes(t, l, int(p.Max), "who", p)
-		if err := l.Take(t.Context(), "who", p); !errors.As(err, &e) || e.Message != "too often; try again in "+want {
+		if err := l.Take(t.Context(), "who", 1, p); !errors.As(err, &e) || e.Message != "too often; try again in "+want {
 			t.Errorf("want %s, got %v", want, err)
 		}
 	}

@@ -25,20 +25,20 @@ func newLocal(size int) *local {
 }
 
 // take is lua/limit.lua over these windows.
-func (l *local) take(keys []string, ps []Policy, nowMS int64) (waitMS int64) {
+func (l *local) take(keys []string, n int64, ps []Policy, nowMS int64) (waitMS int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	found := make([]window, len(keys))
 	for i, key := range keys {
 		lengthMS := ps[i].Window.Milliseconds()
 		found[i], _ = l.windows.Get(key)
-		waitMS = max(waitMS, found[i].wait(nowMS, ps[i].Max, lengthMS))
+		waitMS = max(waitMS, found[i].wait(nowMS, n, ps[i].Max, lengthMS))
 	}
 	if waitMS > 0 {
 		return waitMS
 	}
 	for i, key := range keys {
-		l.windows.Add(key, found[i].with(nowMS, ps[i].Max))
+		l.windows.Add(key, found[i].with(nowMS, n, ps[i].Max))
 	}
 	return 0
 }

@@ -12,7 +12,7 @@ import (
 func (p *person) move(version int64, to social.FollowState, target social.ID, changed bool) (floor social.ID) {
 	p.Helper()
 	c := social.FollowChange{UserID: p.id, TargetID: target, State: to, Since: social.Epoch + social.Millis(version), Version: version}
-	m := rdb.NewMove(social.FollowCall{FollowChange: c, Changed: changed}, false)
+	m := rdb.NewMove(social.FollowCall{FollowChange: c, Changed: changed})
 	p.run(m.Call)
 	floor, needed := m.Floor()
 	if !needed {

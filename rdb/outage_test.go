@@ -54,7 +54,7 @@ func (o *outage) recovered(t *testing.T) {
 	answered := func() bool {
 		o.breaker.Advance(20 * time.Millisecond)
 		who := someone()
-		noError(t, o.limiter.Take(t.Context(), who, minute))
+		noError(t, o.limiter.Take(t.Context(), who, 1, minute))
 		n, err := o.look.Client().Exists(t.Context(), rdb.Keys(who, minute)...).Result()
 		return err == nil && n == 1
 	}
@@ -154,7 +154,7 @@ func TestCallerWhoGivesUpIsNoOutage(t *testing.T) {
 	o.BlackHole()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := o.limiter.Take(ctx, someone(), minute); !errors.Is(err, context.DeadlineExceeded) {
+	if err := o.limiter.Take(ctx, someone(), 1, minute); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 	o.logs(t)
@@ -164,7 +164,7 @@ func TestCallerWhoGivesUpIsNoOutage(t *testing.T) {
 	o.breaker.Advance(time.Second)
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := o.limiter.Take(ctx, someone(), minute); !errors.Is(err, context.DeadlineExceeded) { // the probe
+	if err := o.limiter.Take(ctx, someone(), 1, minute); !errors.Is(err, context.DeadlineExceeded) { // the probe
 		t.Errorf("got %v", err)
 	}
 	o.Mend(t)

@@ -60,7 +60,7 @@ func TestLostScriptsAreNoCallersConcern(t *testing.T) {
 	p.has(500, true)
 	for v := range social.ID(25) {
 		c := social.FollowChange{UserID: p.id, TargetID: v + 1, State: follow, Version: int64(v + 1)}
-		m := rdb.NewMove(social.FollowCall{FollowChange: c, Changed: true}, true)
+		m := rdb.NewMove(social.FollowCall{FollowChange: c, Changed: true})
 		take := rdb.TakeCounts(p.id, token())
 		p.run(rdb.DropCounts(p.id), m.Call, take.Call, rdb.NewWrote(p.id).Call,
 			rdb.Push(rdb.Partition(p.id), []social.ID{p.id}, 500, by(v+1, at(1, v))...))
@@ -99,7 +99,7 @@ func allKinds(id social.ID) []*rdb.Call {
 	return []*rdb.Call{
 		rdb.NewHome(id, head, false, 9, token()).Call, rdb.Build(id, token(), 9, nil, true), rdb.Push(part, ids, 9, ref),
 		rdb.Remove(part, ids, ref), rdb.DropInbox(id), rdb.FillFollowing(id, token(), 1, nil),
-		rdb.NewMove(social.FollowCall{}, true).Call, rdb.DropCounts(id), rdb.TakeCounts(id, token()).Call,
+		rdb.NewMove(social.FollowCall{}).Call, rdb.DropCounts(id), rdb.TakeCounts(id, token()).Call,
 		rdb.FillCounts(id, token(), social.Counts{}), rdb.MarkWrote(id), rdb.NewWrote(id).Call, rdb.BeginEpoch(part, 1, rdb.History{}),
 	}
 }

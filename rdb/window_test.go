@@ -12,7 +12,7 @@ import (
 // fastest takes from a moment on as fast as it goes, until another; when each passed.
 func fastest(l rdb.Local, p rdb.Policy, from, to int64) (passed []int64) {
 	for now := from; now < to; {
-		wait := l.Take("x", now, p)
+		wait := l.Take("x", now, 1, p)
 		if wait == 0 {
 			passed = append(passed, now)
 		}
@@ -92,7 +92,7 @@ func TestOwnWindowsAreBounded(t *testing.T) {
 		who  string
 		pass bool
 	}{{"a", true}, {"a", false}, {"b", true}, {"a", false}, {"c", true}, {"a", false}, {"b", true}} { // c drove out b
-		if got := l.Take(step.who, 1e12, p) == 0; got != step.pass {
+		if got := l.Take(step.who, 1e12, 1, p) == 0; got != step.pass {
 			t.Errorf("%s: %t", step.who, got)
 		}
 	}

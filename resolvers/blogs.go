@@ -14,19 +14,15 @@ func (r query) Blog(ctx context.Context, id string) (*social.Blog, error) {
 	if err != nil {
 		return nil, err
 	}
-	blogs, err := visibleBlogs(ctx, []social.ID{key})
-	if err != nil || len(blogs) == 0 {
-		return nil, err
-	}
-	return blogs[0], nil
+	return loaders.From(ctx).Blogs.Load(ctx, key)
 }
 
 func (r blog) Author(ctx context.Context, b *social.Blog) (*social.User, error) {
-	author, err := loaders.From(ctx).Users.Load(ctx, b.AuthorID)
-	if err == nil && author == nil { // lost since the blog was found to be visible
+	author, err := loaders.From(ctx).People.Load(ctx, b.AuthorID)
+	if err == nil && author.User == nil { // lost since the blog was found to be visible
 		err = social.Errorf(social.NotFound, "the author of this blog is gone")
 	}
-	return author, err
+	return author.User, err
 }
 
 func (r user) Blogs(ctx context.Context, u *social.User, first *int, after *string) (*graph.BlogConnection, error) {
@@ -34,7 +30,6 @@ func (r user) Blogs(ctx context.Context, u *social.User, first *int, after *stri
 	if err != nil {
 		return nil, err
 	}
-	loaders.From(ctx).Users.Prime(ctx, u.ID, u) // their author
 	return blogs(ctx, social.BlogsCursor, u.ID, part), nil
 }
 

@@ -34,7 +34,7 @@ func blogs(ctx context.Context, kind social.CursorKind, owner social.ID, part so
 	for _, e := range part.Items {
 		l.Blogs.Prime(ctx, e.Blog.ID, e.Blog)
 		if e.Author != nil {
-			l.Users.Prime(ctx, e.Author.ID, e.Author)
+			l.People.Prime(ctx, e.Author.ID, loaders.Seen{User: e.Author, Sight: social.Everything}) // followed
 		}
 		c.Edges = append(c.Edges, &graph.BlogEdge{Cursor: cursor(e), Node: e.Blog})
 		c.Nodes = append(c.Nodes, e.Blog)
@@ -42,12 +42,17 @@ func blogs(ctx context.Context, kind social.CursorKind, owner social.ID, part so
 	return c
 }
 
-// listed reads a page of a list of the person, with those of its siblings if there are.
+// listed reads a page of a list of the person, with those of its siblings if there are; an
+// empty one where the viewer does not see the person's lists.
 func listed[T any](ctx context.Context, lists loaders.Loader[social.Listing, social.Part[T]],
 	kind social.CursorKind, u *social.User, first *int, after *string,
 ) (social.Part[T], error) {
 	p, err := social.PageArgs{First: first, After: after}.Page(kind, u.ID)
 	if err != nil {
+		return social.Part[T]{}, err
+	}
+	seen, err := loaders.From(ctx).People.Load(ctx, u.ID)
+	if err != nil || seen.Sight != social.Everything {
 		return social.Part[T]{}, err
 	}
 	parts, err := lists.All(ctx, []social.Listing{{Owner: u.ID, Page: p}})
@@ -57,35 +62,59 @@ func listed[T any](ctx context.Context, lists loaders.Loader[social.Listing, soc
 	return parts[0], nil
 }
 
-// peers makes a connection of a page of relations; people who are gone are left out.
-func peers(ctx context.Context, lists loaders.Loader[social.Listing, social.Part[social.Peer]],
-	kind social.CursorKind, u *social.User, first *int, after *string,
-) (*graph.UserConnection, error) {
+// peerLists are the pages of one kind of list of relations.
+type peerLists = loaders.Loader[social.Listing, social.Part[social.Peer]]
+
+// peers makes a connection of a page of a person's list of relations.
+func peers(ctx context.Context, lists peerLists, kind social.CursorKind, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
 	part, err := listed(ctx, lists, kind, u, first, after)
 	if err != nil {
 		return nil, err
 	}
-	cursor := func(p social.Peer) string { return p.Cursor().Encode(kind, u.ID) }
+	return people(ctx, kind, u.ID, part, social.Profile)
+}
+
+// ownPeers makes one of a list that the viewer alone sees.
+func ownPeers(ctx context.Context, lists peerLists, kind social.CursorKind, first *int, after *string) (*graph.UserConnection, error) {
+	viewer := social.Viewer(ctx)
+	p, err := social.PageArgs{First: first, After: after}.Page(kind, viewer)
+	if err != nil {
+		return nil, err
+	}
+	part, err := lists.Load(ctx, social.Listing{Owner: viewer, Page: p})
+	if err != nil {
+		return nil, err
+	}
+	least := social.Profile
+	if kind == social.BlockedCursor {
+		least = social.Name
+	}
+	return people(ctx, kind, viewer, part, least)
+}
+
+// people makes a connection of a page; people of whom the viewer sees less are left out.
+func people(ctx context.Context, kind social.CursorKind, owner social.ID, part social.Part[social.Peer], least social.Sight) (*graph.UserConnection, error) {
+	cursor := func(p social.Peer) string { return p.Cursor().Encode(kind, owner) }
 	c := &graph.UserConnection{
 		Edges:    make([]*graph.UserEdge, 0, len(part.Items)),
 		Nodes:    make([]*social.User, 0, len(part.Items)),
 		PageInfo: pageInfo(part, cursor),
-		Owner:    u.ID,
+		Owner:    owner,
 		Kind:     kind,
 	}
 	ids := make([]social.ID, len(part.Items))
 	for i, p := range part.Items {
 		ids[i] = p.ID
 	}
-	people, err := hydrate(ctx, ids)
+	seen, err := hydrate(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	for i, u := range people {
-		if u != nil {
+	for i, s := range seen {
+		if s.Sight >= least {
 			since := part.Items[i].Since
-			c.Edges = append(c.Edges, &graph.UserEdge{Cursor: cursor(part.Items[i]), Node: u, Since: &since})
-			c.Nodes = append(c.Nodes, u)
+			c.Edges = append(c.Edges, &graph.UserEdge{Cursor: cursor(part.Items[i]), Node: s.User, Since: &since})
+			c.Nodes = append(c.Nodes, s.User)
 		}
 	}
 	return c, nil
@@ -93,11 +122,17 @@ func peers(ctx context.Context, lists loaders.Loader[social.Listing, social.Part
 
 // hydrate reads a page of people, and with them what the request asks of each: batches
 // that begin here need not wait for others.
-func hydrate(ctx context.Context, ids []social.ID) ([]*social.User, error) {
-	if err := prefetch(ctx, "", ids); err != nil {
+func hydrate(ctx context.Context, ids []social.ID) ([]loaders.Seen, error) {
+	people, err := loaders.From(ctx).People.All(ctx, ids)
+	if err != nil {
 		return nil, err
 	}
-	return loaders.From(ctx).Users.All(ctx, ids)
+	return people, prefetch(ctx, "", ids)
+}
+
+// relationFields are the fields of a person that tell how the viewer stands to them.
+var relationFields = []string{
+	"viewerIsFollowing", "isFollowingViewer", "isMutual", "viewerHasRequestedFollow", "viewerIsBlocking", "viewerIsMuting", "viewerCanFollow",
 }
 
 // prefetch reads what the request asks of the people that stand at a path from each node
@@ -109,7 +144,7 @@ func prefetch(ctx context.Context, path string, ids []social.ID) error {
 			return err
 		}
 	}
-	if wants(ctx, path, "viewerIsFollowing", "isFollowingViewer", "isMutual", "viewerCanFollow") {
+	if wants(ctx, path, relationFields...) {
 		if _, err := l.Relations.All(ctx, ids); err != nil {
 			return err
 		}

@@ -48,44 +48,20 @@ func (r query) Nodes(ctx context.Context, ids []string) ([]graph.Node, error) {
 // visibleNodes reads what is visible of these ids, by global id.
 func visibleNodes(ctx context.Context, ids map[social.NodeType][]social.ID) (map[string]graph.Node, error) {
 	found := map[string]graph.Node{}
-	users, err := loaders.From(ctx).Users.All(ctx, ids[social.UserNode])
+	people, err := loaders.From(ctx).People.All(ctx, ids[social.UserNode])
 	if err != nil {
 		return nil, err
 	}
-	for _, u := range users {
-		if u != nil {
-			found[u.GlobalID()] = u
+	for _, p := range people {
+		if p.User != nil {
+			found[p.User.GlobalID()] = p.User
 		}
 	}
-	blogs, err := visibleBlogs(ctx, ids[social.BlogNode])
-	for _, b := range blogs {
-		found[b.GlobalID()] = b
-	}
-	return found, err
-}
-
-// visibleBlogs reads the blogs that are there and whose authors are.
-func visibleBlogs(ctx context.Context, ids []social.ID) ([]*social.Blog, error) {
-	blogs, err := loaders.From(ctx).Blogs.All(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	var authorIDs []social.ID
-	var there []*social.Blog
+	blogs, err := loaders.From(ctx).Blogs.All(ctx, ids[social.BlogNode])
 	for _, b := range blogs {
 		if b != nil {
-			there, authorIDs = append(there, b), append(authorIDs, b.AuthorID)
+			found[b.GlobalID()] = b
 		}
 	}
-	authors, err := loaders.From(ctx).Users.All(ctx, authorIDs)
-	if err != nil {
-		return nil, err
-	}
-	visible := there[:0]
-	for i, b := range there {
-		if authors[i] != nil {
-			visible = append(visible, b)
-		}
-	}
-	return visible, nil
+	return found, err
 }

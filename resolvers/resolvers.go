@@ -54,7 +54,8 @@ func viewer(ctx context.Context) (*social.User, error) {
 	if id == 0 {
 		return nil, nil //nolint:nilnil // null is GraphQL's answer
 	}
-	return loaders.From(ctx).Users.Load(ctx, id)
+	seen, err := loaders.From(ctx).People.Load(ctx, id)
+	return seen.User, err
 }
 
 // after loads for the payload of a change that is committed: when that fails, the field is

@@ -19,8 +19,8 @@ func (r query) User(ctx context.Context, handle string) (*social.User, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaders.From(ctx).Users.Prime(ctx, u.ID, u)
-	return u, nil
+	seen, err := loaders.From(ctx).People.Load(ctx, u.ID)
+	return seen.User, err
 }
 
 func (r user) FollowerCount(ctx context.Context, u *social.User) (int, error) {
@@ -56,12 +56,27 @@ func (r user) IsMutual(ctx context.Context, u *social.User) (bool, error) {
 	return rel.ViewerFollows && rel.FollowsViewer, err
 }
 
+func (r user) ViewerHasRequestedFollow(ctx context.Context, u *social.User) (bool, error) {
+	rel, err := loaders.From(ctx).Relations.Load(ctx, u.ID)
+	return rel.ViewerRequested, err
+}
+
+func (r user) ViewerIsBlocking(ctx context.Context, u *social.User) (bool, error) {
+	rel, err := loaders.From(ctx).Relations.Load(ctx, u.ID)
+	return rel.ViewerBlocks, err
+}
+
+func (r user) ViewerIsMuting(ctx context.Context, u *social.User) (bool, error) {
+	rel, err := loaders.From(ctx).Relations.Load(ctx, u.ID)
+	return rel.ViewerMutes, err
+}
+
 func (r user) ViewerCanFollow(ctx context.Context, u *social.User) (bool, error) {
 	if v := social.Viewer(ctx); v == 0 || v == u.ID {
 		return false, nil
 	}
 	rel, err := loaders.From(ctx).Relations.Load(ctx, u.ID)
-	return !rel.ViewerFollows, err
+	return rel.IsThere && !rel.ViewerFollows && !rel.ViewerRequested && !rel.ViewerBlocks && !rel.BlocksViewer, err
 }
 
 func (r user) Followers(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
@@ -73,6 +88,13 @@ func (r user) Following(ctx context.Context, u *social.User, first *int, after *
 }
 
 func (r userConnection) TotalCount(ctx context.Context, c *graph.UserConnection) (int, error) {
+	switch c.Kind {
+	case social.RequestsCursor, social.BlockedCursor, social.MutedCursor:
+		n, err := r.Graph.OwnCounts(ctx, c.Owner)
+		return shown(map[social.CursorKind]int64{
+			social.RequestsCursor: n.Requests, social.BlockedCursor: n.Blocking, social.MutedCursor: n.Muting,
+		}[c.Kind]), err
+	}
 	counts, err := loaders.From(ctx).Counts.Load(ctx, c.Owner)
 	if c.Kind == social.FollowingCursor {
 		return shown(counts.Following), err

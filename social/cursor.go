@@ -16,6 +16,9 @@ const (
 	BlogsCursor
 	FollowersCursor
 	FollowingCursor
+	RequestsCursor
+	BlockedCursor
+	MutedCursor
 )
 
 // Cursor is a place in a list: reading resumes strictly after the entry of this time and

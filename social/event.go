@@ -22,18 +22,24 @@ type FollowBody struct {
 	Changes []FollowChange `json:"changes"`
 }
 
-// FollowChange is one edge that truly moved to State, since when, and the owner's graph
-// version after that: versions of one owner rise by one from change to change.
+// FollowChange is one edge that truly moved to State, since when, or whose target was muted
+// or no longer is, and the owner's graph version after that: versions of one owner rise by
+// one from change to change.
 type FollowChange struct {
 	UserID   ID          `json:"user,string"`
 	TargetID ID          `json:"target,string"`
 	State    FollowState `json:"state"`
 	Since    Millis      `json:"since"`
 	Version  int64       `json:"version"`
+	// Muted: the owner mutes the target.
+	Muted bool `json:"muted,omitempty"`
 }
 
-// FollowCall is what a call of follow or unfollow left behind: the edge and its owner's
-// version, which are those of before where it Changed nothing.
+// IsShown tells whether the owner's feed has the target's blogs.
+func (c FollowChange) IsShown() bool { return c.State.Stands() && !c.Muted }
+
+// FollowCall is what a call left behind of an edge, and of its owner's version: as before
+// where it Changed nothing.
 type FollowCall struct {
 	FollowChange
 	Changed bool

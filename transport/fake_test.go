@@ -10,8 +10,15 @@ import (
 	"kith/social"
 )
 
+// unasked has the fields that no test here asks for.
+type unasked struct {
+	graph.QueryResolver
+	graph.MutationResolver
+}
+
 // fake is a graph.ResolverRoot in memory: everybody exists, and calls are counted.
 type fake struct {
+	unasked
 	// userErr is what Query.user gives instead of a person; panics if userPanic is set.
 	userErr   func(ctx context.Context) error
 	userPanic any
@@ -28,7 +35,7 @@ type fake struct {
 
 func (f *fake) Query() graph.QueryResolver                   { return fakeQuery{f} }
 func (f *fake) Mutation() graph.MutationResolver             { return f }
-func (f *fake) User() graph.UserResolver                     { return fakeUser{f} }
+func (f *fake) User() graph.UserResolver                     { return fakeUser{f: f} }
 func (f *fake) Blog() graph.BlogResolver                     { return fakeBlog{f} }
 func (f *fake) UserConnection() graph.UserConnectionResolver { return fakeUsers{} }
 
@@ -128,7 +135,10 @@ func (f *fake) DeleteBlog(context.Context, graph.BlogIDInput) (*graph.DeleteBlog
 	return &graph.DeleteBlogPayload{}, nil
 }
 
-type fakeUser struct{ f *fake }
+type fakeUser struct {
+	graph.UserResolver // of what no test here asks for
+	f                  *fake
+}
 
 func (fakeUser) FollowerCount(context.Context, *social.User) (int, error)  { return 1, nil }
 func (fakeUser) FollowingCount(context.Context, *social.User) (int, error) { return 1, nil }

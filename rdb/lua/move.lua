@@ -1,14 +1,13 @@
--- move brings a follow or unfollow that has been committed, or one that changed nothing,
--- to the caches of its owner. It may come late, twice, or in another order.
+-- move brings a change of whose blogs a feed has, committed, or one that changed nothing, to
+-- the caches of its owner. It may come late, twice, or in another order.
 --
--- KEYS     following, its lease, inbox, wrote: of the owner
+-- KEYS     following, its lease, inbox: of the owner
 -- ARGV     the owner's version since the change; 1 if it changed something, else 0; 1 if
---          the target is followed now, else 0; target (8 bytes); since (ms); life of
---          wrote (ms), or 0 to leave that
+--          the target is followed and not muted now, else 0; target (8 bytes); since (ms)
 -- Returns  false where the inbox needs no blogs of the target; else its lowest member,
 --          empty while it is being built
 -- Cost     O(log) of those followed; an unfollow looks through the inbox
-local following, lease, inbox, wrote = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local following, lease, inbox = KEYS[1], KEYS[2], KEYS[3]
 local version, followed, target = tonumber(ARGV[1]), ARGV[3] == '1', ARGV[4]
 
 -- A fill that has read already may have read too early.
@@ -23,7 +22,6 @@ if have and have < version then
     have = nil
   end
 end
-if ARGV[6] ~= '0' then redis.call('SET', wrote, '', 'PX', ARGV[6]) end
 
 local lacks = have and not redis.call('ZSCORE', following, target)
 if not followed then
