@@ -76,6 +76,25 @@ func TestTokensAndPasswordsAreOneThroughAllServers(t *testing.T) {
 	})
 }
 
+// A server whose work stands still, and that hears of nothing, refuses within a second too.
+func TestAServerThatHearsNothingRefusesEndedTokensToo(t *testing.T) {
+	eachCached(t, 2, nil, func(t *testing.T, w *cachedWorld) {
+		defer w.close()
+		if len(w.servers) < 2 {
+			t.Skip("an embedded store has one server")
+		}
+		first := w.person(t)
+		second := first.at(w.servers[1]).signIn(t, "u1_test", "password")
+		same(t, "before", first.at(w.servers[1]).isIn(t), true)
+		w.halt(1)
+		first.OK(t, signOutDoc, nil)
+		first.at(w.servers[1]).out(t, "signed out by another", time.Now())
+		same(t, "another token", second.isIn(t), true)
+		w.setStatus(t, first, social.Suspended) // by a command
+		second.out(t, "suspended", time.Now())
+	})
+}
+
 // A server that has just begun, or does not hear of events, asks the store.
 func TestAServerThatBeginsRefusesEndedTokensAtOnce(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
