@@ -299,7 +299,7 @@ func (p place) wantCode(raw, form string) social.Code {
 func TestBadInputIsToldByFieldAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	all := places(t)
-	if len(all) < 44 {
+	if len(all) < 46 {
 		t.Errorf("only %d places", len(all))
 	}
 	eachWorld(t, func(t *testing.T, w *world) {
