@@ -24,6 +24,8 @@ func TestFieldsForTheSignedInAreNullToNobody(t *testing.T) {
 		blog := u[0].publish(t, "blog")
 		before := w.rowCounts(t)
 		arguments := map[string]string{
+			"signOut": `(input: {everywhere: true})`, "changePassword": `(input: {current: "password", new: "password"})`,
+			"deleteAccount": `(input: {password: "password"})`,
 			"updateProfile": `(input: {name: "New"})`, "follow": `(input: {userId: "` + u[1].gid + `"})`,
 			"unfollow": `(input: {userId: "` + u[1].gid + `"})`, "publishBlog": `(input: {title: "t", content: "c"})`,
 			"deleteBlog": `(input: {blogId: "` + blog + `"})`, "followFeed": "",

@@ -102,6 +102,7 @@ func (p place) typ() *ast.Type {
 func (p place) siblings(cursor string) map[string]string {
 	good := map[string]string{
 		"handle": `"newcomer"`, "name": `"Name"`, "password": `"password"`, "title": `"t"`, "content": `"c"`,
+		"current": `"password"`, "new": `"password"`,
 	}
 	if p.field.Name == "signIn" {
 		good["handle"] = `"u1_test"`
@@ -240,7 +241,7 @@ var textRules = map[string]struct {
 	min, max int
 	lines    bool
 }{
-	"name": {1, 50, false}, "password": {8, 128, false}, "bio": {0, 500, true},
+	"name": {1, 50, false}, "password": {8, 128, false}, "current": {8, 128, false}, "new": {8, 128, false}, "bio": {0, 500, true},
 	"title": {1, 120, false}, "content": {1, 10_000, true}, "idempotencyKey": {1, 100, false},
 }
 
@@ -255,6 +256,9 @@ func (p place) takes(raw string, me person) bool {
 	}
 	if n, ok := v.(float64); ok {
 		return p.typ().Name() == "Int" && n == math.Trunc(n) && n >= 0 && n <= social.MaxPage
+	}
+	if _, ok := v.(bool); ok {
+		return p.typ().Name() == "Boolean"
 	}
 	s, ok := v.(string)
 	if !ok {
@@ -295,7 +299,7 @@ func (p place) wantCode(raw, form string) social.Code {
 func TestBadInputIsToldByFieldAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	all := places(t)
-	if len(all) < 36 {
+	if len(all) < 46 {
 		t.Errorf("only %d places", len(all))
 	}
 	eachWorld(t, func(t *testing.T, w *world) {

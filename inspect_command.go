@@ -99,7 +99,7 @@ func sentence(s *ops.FeedState) string {
 	case ops.Deleted:
 		return blog + " is not in the feed: it was deleted."
 	case ops.AuthorGone:
-		return blog + " is not in the feed: its author's account does not exist any more."
+		return blog + " is not in the feed: its author's account is suspended or does not exist any more."
 	case ops.Own:
 		return fmt.Sprintf("%s is not in the feed: it is %s's own, and own blogs are not in one's own feed.", blog, reader)
 	}

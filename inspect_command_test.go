@@ -97,7 +97,7 @@ func TestInspectTellsWhyABlogIsInTheFeed(t *testing.T) {
 		deleted:                   "is not in the feed: it was deleted.",
 		own:                       "it is @u1_test's own",
 		other:                     "@u1_test does not follow @u3_test.",
-		orphan:                    "its author's account does not exist any more.",
+		orphan:                    "its author's account is suspended or does not exist any more.",
 		"12345":                   "There is no such blog: 12345.",
 	} {
 		i.tells(t, blog, want)

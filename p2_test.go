@@ -56,7 +56,7 @@ func (n *tally) String() string {
 	return fmt.Sprintf("%d mutations answered, %d not, %d reads with the caches on", n.answered.Load(), n.unavailable.Load(), n.cached.Load())
 }
 
-// writes has every mutation there is, and the repetition of each that can be repeated: one
+// writes has every mutation but those of tokens and accounts, and the repetition of each that can be repeated: one
 // that changes nothing must show as well, since who made the change may not have lived to
 // bring it to the caches.
 func (a *actor) writes() []func() {

@@ -1,3 +1,3 @@
-// Package account makes people known: sign-up, sign-in, the tokens that name who asks,
-// and profiles.
+// Package account makes people known: sign-up, sign-in and sign-out, the tokens that name
+// who asks, profiles, and the statuses that hide people from others.
 package account

@@ -78,13 +78,16 @@ func (r *Revocations) Run(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// Load reads all rows, unless that was done. To be called after the first Seen: what is
-// committed later than that is heard.
+// Load reads all rows, unless that was done. Before the first Seen it does nothing: what is
+// committed after the reading is to be heard.
 func (r *Revocations) Load(ctx context.Context) error {
 	r.mu.RLock()
-	missed, loaded := r.missed, r.loaded
+	missed, idle := r.missed, r.loaded || r.seen.IsZero()
 	r.mu.RUnlock()
-	for after, more := int64(0), !loaded; more; {
+	if idle {
+		return nil
+	}
+	for after, more := int64(0), true; more; {
 		ended, last, err := r.db.EndedAfter(ctx, after, endedPage)
 		if err != nil {
 			return err
@@ -94,7 +97,7 @@ func (r *Revocations) Load(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.loaded = r.loaded || r.missed == missed
+	r.loaded = r.missed == missed
 	return nil
 }
 

@@ -66,8 +66,7 @@ func TestTheStoreIsAskedUntilAllIsKnownAndWheneverThatIsOld(t *testing.T) {
 		}
 		check("at the beginning", 1)
 		noError(t, r.Load(t.Context()))
-		r.loaded = false // as if it had been read too early
-		r.tokens, r.persons = map[string]social.Millis{}, map[social.ID]social.EndedTokens{}
+		check("nobody follows the events", 1)
 		r.Seen(s.Clock.Now())
 		check("the events are followed, and no row is read", 1)
 		noError(t, r.Load(t.Context()))

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"kith/cache"
+	"kith/db"
 	"kith/rdb"
 	"kith/social"
 )
@@ -13,7 +14,7 @@ import (
 // reader walks through a feed, away from a cursor: through the inbox, and below its floor
 // through SQL. Round trips, without those for bodies:
 //
-//	inbox whole          1 to Redis
+//	inbox whole          1 to Redis; 1 more for all the rest of it
 //	below its floor      and 2 to 7 statements, once for every five pages
 //	inbox missing, head  1 to Redis, 2 to 7 statements, 1 to Redis that stores both
 //	partition off        2 to 7 statements
@@ -23,7 +24,8 @@ type reader struct {
 	up     bool
 	past   social.ID // reading goes on strictly past it
 	scan   *scan     // of what lies ahead, once only SQL has it
-	done   bool
+	again  bool      // it has read before
+	done   bool      // nothing lies ahead
 }
 
 func newReader(f *Feed, viewer social.ID, p social.Page) *reader {
@@ -35,6 +37,8 @@ func newReader(f *Feed, viewer social.ID, p social.Page) *reader {
 }
 
 // next gives the next n, in the order of the walk; fewer only at the end, and done then.
+// The second time it gives all that is left of the inbox, however few, since whatever left
+// too little of the first n may leave as little of the next.
 func (r *reader) next(ctx context.Context, n int) (refs []social.BlogRef, err error) {
 	if r.scan == nil {
 		refs, err = r.cached(ctx, n)
@@ -43,22 +47,27 @@ func (r *reader) next(ctx context.Context, n int) (refs []social.BlogRef, err er
 		var more []social.BlogRef
 		more, err = r.scan.read(ctx, n-len(refs))
 		refs = append(refs, more...)
+		r.done = len(refs) < n
 	}
 	if len(refs) > 0 {
 		r.past = refs[len(refs)-1].ID
 	}
-	r.done = len(refs) < n
+	r.again = true
 	return refs, err
 }
 
 // cached reads what the inbox has, and sets scan where the rest is for SQL to tell.
 func (r *reader) cached(ctx context.Context, n int) ([]social.BlogRef, error) {
+	most := n
+	if r.again {
+		most = max(n, min(r.size, db.MaxIn))
+	}
 	part := rdb.Partition(r.viewer)
 	epoch, on := r.caches.Epoch(part)
 	if !on {
 		return nil, r.scanAll(ctx)
 	}
-	home := rdb.NewHome(r.viewer, r.past, r.up, n, rand.Text()[:16])
+	home := rdb.NewHome(r.viewer, r.past, r.up, most, rand.Text()[:16])
 	r.caches.Redis.Run(ctx, func(int) int64 { return epoch }, home.Call)
 	got, err := home.Answer()
 	switch {
@@ -74,10 +83,15 @@ func (r *reader) cached(ctx context.Context, n int) ([]social.BlogRef, error) {
 		return r.fill(ctx, n, home.Token, epoch, got)
 	case !got.Whole, r.up && r.past < got.Floor:
 		return nil, r.scanAll(ctx)
-	case r.up || got.Floor == 0 || len(got.Refs) >= n:
+	case r.up || got.Floor == 0:
+		r.done = len(got.Refs) < most
+		return got.Refs, nil
+	case len(got.Refs) >= n || r.again && len(got.Refs) > 0: // the rest of the inbox
 		return got.Refs, nil
 	}
-	return r.below(ctx, n, got)
+	refs, err := r.below(ctx, n, got)
+	r.done = len(refs) < n
+	return refs, err
 }
 
 // scanAll leaves all that lies ahead to SQL.
