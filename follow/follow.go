@@ -17,6 +17,9 @@ type Config struct {
 	// Moved brings what a call left behind to where others keep it, before the answer;
 	// nil for nowhere.
 	Moved func(ctx context.Context, call social.FollowCall) error
+	// Followers reads lists of followers, each up to one more than its page has; nil reads
+	// them in SQL.
+	Followers func(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error)
 }
 
 // Graph is the follow graph. Safe for parallel use.
@@ -27,13 +30,18 @@ type Graph struct {
 	limit func(ctx context.Context, viewer social.ID) error
 	moved func(ctx context.Context, call social.FollowCall) error
 	group *db.Group[*change]
+
+	followers func(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error)
 }
 
 // New makes the graph over the store.
 func New(d *db.DB, clock social.Clock, cfg Config) *Graph {
-	g := &Graph{db: d, clock: clock, max: cfg.MaxFollowing, limit: cfg.Limit, moved: cfg.Moved}
+	g := &Graph{db: d, clock: clock, max: cfg.MaxFollowing, limit: cfg.Limit, moved: cfg.Moved, followers: cfg.Followers}
 	if g.max == 0 {
 		g.max = 5000
+	}
+	if g.followers == nil {
+		g.followers = d.Followers
 	}
 	g.group = db.NewGroup(g.commit)
 	return g

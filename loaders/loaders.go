@@ -18,6 +18,8 @@ type Loaders struct {
 	Users  Loader[social.ID, *social.User]
 	Blogs  Loader[social.ID, *social.Blog]
 	Counts Loader[social.ID, social.Counts]
+	// Handles are the ids of whom they belong to; 0 is nobody.
+	Handles Loader[string, social.ID]
 	// Relations are those of the request's viewer; nobody's are none.
 	Relations Loader[social.ID, social.Relation]
 
@@ -25,6 +27,12 @@ type Loaders struct {
 	Followers Loader[social.Listing, social.Part[social.Peer]]
 	Following Loader[social.Listing, social.Part[social.Peer]]
 	ByAuthor  Loader[social.Listing, social.Part[feed.Entry]]
+	// Those that the request's viewer has a part in, and how long they are; nobody's are
+	// empty.
+	MutualFollows    Loader[social.Listing, social.Part[social.Peer]]
+	FollowersYouKnow Loader[social.Listing, social.Part[social.Peer]]
+	MutualCounts     Loader[social.ID, int64]
+	KnownCounts      Loader[social.ID, int64]
 }
 
 // Sources are what loaders read from.
@@ -38,9 +46,10 @@ type Sources struct {
 func newLoaders(from Sources, viewer social.ID) *Loaders {
 	d := from.DB
 	return &Loaders{
-		Users:  newLoader(from.Bodies.Users),
-		Blogs:  newLoader(from.Bodies.Blogs),
-		Counts: newLoader(from.Bodies.Counts),
+		Users:   newLoader(from.Bodies.Users),
+		Blogs:   newLoader(from.Bodies.Blogs),
+		Counts:  newLoader(from.Bodies.Counts),
+		Handles: newLoader(from.Bodies.Handles),
 		Relations: newLoader(func(ctx context.Context, ids []social.ID) (map[social.ID]social.Relation, error) {
 			if viewer == 0 {
 				return nil, nil
@@ -50,7 +59,18 @@ func newLoaders(from Sources, viewer social.ID) *Loaders {
 		Followers: newLoader(from.Graph.Followers),
 		Following: newLoader(from.Graph.Following),
 		ByAuthor:  newLoader(from.Feed.ByAuthor),
+
+		MutualFollows:    newLoader(as(viewer, from.Graph.MutualFollows)),
+		FollowersYouKnow: newLoader(as(viewer, from.Graph.FollowersYouKnow)),
+		MutualCounts:     newLoader(as(viewer, from.Graph.CountMutualFollows)),
+		KnownCounts:      newLoader(as(viewer, from.Graph.CountFollowersYouKnow)),
 	}
+}
+
+// as reads on behalf of the viewer.
+func as[K comparable, V any](viewer social.ID, read func(context.Context, social.ID, []K) (map[K]V, error),
+) func(context.Context, []K) (map[K]V, error) {
+	return func(ctx context.Context, keys []K) (map[K]V, error) { return read(ctx, viewer, keys) }
 }
 
 // contextKey is the type of this package's only context key.

@@ -43,10 +43,11 @@ func blogs(ctx context.Context, kind social.CursorKind, owner social.ID, part so
 }
 
 // listed reads a page of a list of the person, with those of its siblings if there are.
+// owner names whose list it is for its cursors.
 func listed[T any](ctx context.Context, lists loaders.Loader[social.Listing, social.Part[T]],
-	kind social.CursorKind, u *social.User, first *int, after *string,
+	kind social.CursorKind, u *social.User, first *int, after *string, owner ...social.ID,
 ) (social.Part[T], error) {
-	p, err := social.PageArgs{First: first, After: after}.Page(kind, u.ID)
+	p, err := social.PageArgs{First: first, After: after}.Page(kind, owner...)
 	if err != nil {
 		return social.Part[T]{}, err
 	}
@@ -57,34 +58,52 @@ func listed[T any](ctx context.Context, lists loaders.Loader[social.Listing, soc
 	return parts[0], nil
 }
 
-// peers makes a connection of a page of relations; people who are gone are left out.
+// peers makes a connection of a page of relations of the person.
 func peers(ctx context.Context, lists loaders.Loader[social.Listing, social.Part[social.Peer]],
-	kind social.CursorKind, u *social.User, first *int, after *string,
+	kind social.CursorKind, u *social.User, first *int, after *string, owner ...social.ID,
 ) (*graph.UserConnection, error) {
-	part, err := listed(ctx, lists, kind, u, first, after)
+	part, err := listed(ctx, lists, kind, u, first, after, owner...)
 	if err != nil {
 		return nil, err
 	}
-	cursor := func(p social.Peer) string { return p.Cursor().Encode(kind, u.ID) }
+	c, err := people(ctx, part, place[social.Peer]{
+		id:     func(p social.Peer) social.ID { return p.ID },
+		cursor: func(p social.Peer) string { return p.Cursor().Encode(kind, owner...) },
+		since:  func(p social.Peer) *social.Millis { return &p.Since },
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.Owner, c.Kind = u.ID, kind
+	return c, nil
+}
+
+// place is what an entry of a list tells of the person in it.
+type place[T any] struct {
+	id     func(T) social.ID
+	cursor func(T) string
+	since  func(T) *social.Millis
+}
+
+// people makes a connection of a page of people; those who are gone are left out.
+func people[T any](ctx context.Context, part social.Part[T], at place[T]) (*graph.UserConnection, error) {
 	c := &graph.UserConnection{
 		Edges:    make([]*graph.UserEdge, 0, len(part.Items)),
 		Nodes:    make([]*social.User, 0, len(part.Items)),
-		PageInfo: pageInfo(part, cursor),
-		Owner:    u.ID,
-		Kind:     kind,
+		PageInfo: pageInfo(part, at.cursor),
 	}
 	ids := make([]social.ID, len(part.Items))
-	for i, p := range part.Items {
-		ids[i] = p.ID
+	for i, entry := range part.Items {
+		ids[i] = at.id(entry)
 	}
-	people, err := hydrate(ctx, ids)
+	users, err := hydrate(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	for i, u := range people {
+	for i, u := range users {
 		if u != nil {
-			since := part.Items[i].Since
-			c.Edges = append(c.Edges, &graph.UserEdge{Cursor: cursor(part.Items[i]), Node: u, Since: &since})
+			entry := part.Items[i]
+			c.Edges = append(c.Edges, &graph.UserEdge{Cursor: at.cursor(entry), Node: u, Since: at.since(entry)})
 			c.Nodes = append(c.Nodes, u)
 		}
 	}

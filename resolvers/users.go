@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"kith/graph"
 	"kith/loaders"
 	"kith/social"
 )
@@ -12,15 +11,15 @@ import (
 func (r query) Viewer(ctx context.Context) (*social.User, error) { return viewer(ctx) }
 
 func (r query) User(ctx context.Context, handle string) (*social.User, error) {
-	u, err := r.Accounts.ByHandle(ctx, "handle", handle)
-	if social.HasCode(err, social.NotFound) {
-		return nil, nil //nolint:nilnil // null is GraphQL's answer
-	}
+	handle, err := social.ParseHandle("handle", handle)
 	if err != nil {
 		return nil, err
 	}
-	loaders.From(ctx).Users.Prime(ctx, u.ID, u)
-	return u, nil
+	id, err := loaders.From(ctx).Handles.Load(ctx, handle)
+	if err != nil || id == 0 {
+		return nil, err
+	}
+	return loaders.From(ctx).Users.Load(ctx, id)
 }
 
 func (r user) FollowerCount(ctx context.Context, u *social.User) (int, error) {
@@ -62,20 +61,4 @@ func (r user) ViewerCanFollow(ctx context.Context, u *social.User) (bool, error)
 	}
 	rel, err := loaders.From(ctx).Relations.Load(ctx, u.ID)
 	return !rel.ViewerFollows, err
-}
-
-func (r user) Followers(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
-	return peers(ctx, loaders.From(ctx).Followers, social.FollowersCursor, u, first, after)
-}
-
-func (r user) Following(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
-	return peers(ctx, loaders.From(ctx).Following, social.FollowingCursor, u, first, after)
-}
-
-func (r userConnection) TotalCount(ctx context.Context, c *graph.UserConnection) (int, error) {
-	counts, err := loaders.From(ctx).Counts.Load(ctx, c.Owner)
-	if c.Kind == social.FollowingCursor {
-		return shown(counts.Following), err
-	}
-	return shown(counts.Followers), err
 }
