@@ -26,6 +26,7 @@ type place struct {
 	arg   *ast.ArgumentDefinition
 	input *ast.FieldDefinition // nil for the argument itself
 	item  bool                 // one item of the list
+	me    string               // the viewer's global id
 }
 
 // places walks the schema: every argument there is, and every field of their inputs.
@@ -102,11 +103,19 @@ func (p place) typ() *ast.Type {
 func (p place) siblings(cursor string) map[string]string {
 	good := map[string]string{
 		"handle": `"newcomer"`, "name": `"Name"`, "password": `"password"`, "title": `"t"`, "content": `"c"`,
+		"userId": quoted(p.me), "handlePrefix": `"u1"`,
 	}
 	if p.field.Name == "signIn" {
 		good["handle"] = `"u1_test"`
 	}
 	others := map[string]string{}
+	if p.input == nil {
+		for _, arg := range p.field.Arguments {
+			if arg.Type.NonNull && arg.Name != p.arg.Name {
+				others[arg.Name] = good[arg.Name]
+			}
+		}
+	}
 	if p.input != nil {
 		for _, in := range schema().Types[p.arg.Type.Name()].Fields {
 			if in.Type.NonNull && in.Name != p.input.Name {
@@ -171,7 +180,7 @@ func (p place) bodies(v value, cursor string) map[string]string {
 			given = "[" + given + "]"
 		}
 		parts = append(parts, quoted(p.name())+": "+given)
-		whole := place{on: p.on, field: p.field, arg: p.arg}
+		whole := place{on: p.on, field: p.field, arg: p.arg, me: p.me}
 		bodies["input"] = wrap(whole.document("$whole", "($whole: "+p.arg.Type.String()+")", cursor), `"whole": {`+strings.Join(parts, ", ")+`}`)
 	}
 	return bodies
@@ -218,6 +227,12 @@ func values(me, other, author person) []value {
 			texts = append(texts, social.Cursor{MinTime: social.Epoch, Offset: 1, ID: author.id}.Encode(kind, owner.id))
 		}
 	}
+	for _, owner := range []person{me, other} {
+		for kind := social.MutualCursor; kind <= social.KnownCursor; kind++ {
+			texts = append(texts, social.Cursor{MinTime: social.Epoch, ID: author.id}.Encode(kind, me.id, owner.id))
+		}
+	}
+	texts = append(texts, social.Cursor{ID: author.id, Handle: "u1_"}.EncodeByHandle("u1"), social.Cursor{ID: author.id, Handle: "u2_"}.EncodeByHandle("u2"))
 	c := texts[len(texts)-1]
 	texts = append(texts, c[:len(c)-1], "A"+c[1:], c+"=")
 	vs := []value{
@@ -272,7 +287,20 @@ func (p place) takes(raw string, me person) bool {
 	case "id", "ids":
 		kind, _, err := social.ParseGlobalID("", s)
 		return err == nil && (p.field.Name != "blog" || kind == social.BlogNode)
+	case "handlePrefix":
+		return len(s) >= 2 && len(s) <= 30 && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	case "userId":
+		return p.on == "Query" && s == me.gid
 	case "after", "before":
+		switch p.field.Name {
+		case "mutualFollows", "followersYouKnow":
+			kind := map[string]social.CursorKind{"mutualFollows": social.MutualCursor, "followersYouKnow": social.KnownCursor}
+			_, err := social.DecodeCursor("", s, kind[p.field.Name], me.id, me.id)
+			return err == nil
+		case "searchUsers":
+			_, err := social.DecodeHandleCursor("", s, "u1")
+			return err == nil
+		}
 		kind := map[string]social.CursorKind{"followFeed": social.FeedCursor, "blogs": social.BlogsCursor, "followers": social.FollowersCursor, "following": social.FollowingCursor}
 		_, err := social.DecodeCursor("", s, kind[p.field.Name], me.id)
 		return err == nil
@@ -295,7 +323,7 @@ func (p place) wantCode(raw, form string) social.Code {
 func TestBadInputIsToldByFieldAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	all := places(t)
-	if len(all) < 36 {
+	if len(all) < 46 {
 		t.Errorf("only %d places", len(all))
 	}
 	eachWorld(t, func(t *testing.T, w *world) {
@@ -306,6 +334,7 @@ func TestBadInputIsToldByFieldAndWritesNothing(t *testing.T) {
 		cursor := me.readFeed(t, "").cursors[0]
 		refused, taken := 0, 0
 		for _, p := range all {
+			p.me = me.gid
 			before := w.rowCounts(t)
 			for _, v := range values(me, u[1], author) {
 				if !v.malformed && p.takes(v.json, me) {
@@ -379,7 +408,7 @@ func (p place) checkAbsent(t *testing.T, me person, cursor string) {
 	variable := p.document("$v", "($v: "+p.typ().String()+")", cursor)
 	bodies := []string{`{"query": ` + quoted(p.document("", "", cursor)) + `}`, `{"query": ` + quoted(variable) + `}`}
 	if p.input != nil {
-		whole := place{on: p.on, field: p.field, arg: p.arg}
+		whole := place{on: p.on, field: p.field, arg: p.arg, me: p.me}
 		others := []string{}
 		for name, other := range p.siblings(cursor) {
 			others = append(others, quoted(name)+": "+other)
