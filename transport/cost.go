@@ -14,7 +14,7 @@ const (
 	maxNodes = 5000
 	// probedNodes is what a list of people whom the viewer shares with somebody counts beside
 	// its entries: to fill a page, all whom the viewer follows may have to be looked up.
-	probedNodes = 10
+	probedNodes = 20
 	// maxWritten bounds the fields that an answer writes: each as often as the lists around
 	// it have entries. Most resolvers are behind one of them.
 	maxWritten = 50_000
