@@ -3,6 +3,8 @@ package db_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"kith/db"
@@ -34,6 +36,27 @@ func crowded(t testing.TB, s *socialtest.Store) {
 	s.Exec(t, "ANALYZE TABLE follower, following, user")
 }
 
+// planned checks what the planner says: each table by the index that its reading names in
+// its doc, nothing sorted and nothing gathered first.
+func planned(t testing.TB, d *db.DB, what string, read func(ctx context.Context, tx *db.Tx) error) {
+	t.Helper()
+	keys := []string{"following_list", "follower_list", "user_handle", "PRIMARY"}
+	tables := 0
+	write(t, d, func(ctx context.Context, tx *db.Tx) error {
+		tx.Plans(func(statement, key, remarks string) {
+			tables++
+			counted := key == "" && strings.Contains(statement, "AS counted") // what the count counts
+			if !slices.Contains(keys, key) && !counted || strings.Contains(remarks, "filesort") || strings.Contains(remarks, "temporary") {
+				t.Errorf("%s reads by key %q, %q: %s", what, key, remarks, statement)
+			}
+		})
+		return read(ctx, tx)
+	})
+	if tables == 0 {
+		t.Errorf("%s: nothing was explained", what)
+	}
+}
+
 // Among a million relations, a page reads no more rows than it has entries, and one, on its
 // first page as on its 500th. A list that the viewer shares looks each entry up once more,
 // and reads on past those who are not in it: of 5,000 followed at most all, never of the
@@ -46,6 +69,7 @@ func TestPagesAmongAMillionRelationsReadNoMoreThanThemselves(t *testing.T) {
 			t.Helper()
 			n := rowsRead(t, s.DB, read)
 			t.Logf("%s: %d rows", what, n)
+			planned(t, s.DB, what, read)
 			if n > most {
 				t.Errorf("%s read %d rows, want at most %d", what, n, most)
 			}
