@@ -28,7 +28,7 @@ func TestFieldsForTheSignedInAreNullToNobody(t *testing.T) {
 			"deleteAccount": `(input: {password: "password"})`,
 			"updateProfile": `(input: {name: "New"})`, "follow": `(input: {userId: "` + u[1].gid + `"})`,
 			"unfollow": `(input: {userId: "` + u[1].gid + `"})`, "publishBlog": `(input: {title: "t", content: "c"})`,
-			"deleteBlog": `(input: {blogId: "` + blog + `"})`, "followFeed": "",
+			"deleteBlog": `(input: {blogId: "` + blog + `"})`, "followFeed": "", "mutualFollows": `(userId: "` + u[1].gid + `")`,
 		}
 		found := 0
 		for _, root := range []*ast.Definition{schema().Query, schema().Mutation} {
@@ -55,9 +55,11 @@ func TestFieldsForTheSignedInAreNullToNobody(t *testing.T) {
 			t.Errorf("rows were written: %s, before %s", after, before)
 		}
 		d := w.nobody().OK(t, `query($u: ID!) { viewer { id } node(id: $u) { ... on User {
-			viewerIsFollowing isFollowingViewer isMutual viewerCanFollow followers { totalCount } blogs { nodes { title } } } } }`, map[string]any{"u": u[0].gid})
+			viewerIsFollowing isFollowingViewer isMutual viewerCanFollow followers { totalCount } blogs { nodes { title } }
+			mutualFollows { totalCount nodes { id } } followersYouKnow { totalCount nodes { id } } } } }`, map[string]any{"u": u[0].gid})
 		want := `{"viewer":null,"node":{"viewerIsFollowing":false,"isFollowingViewer":false,"isMutual":false,"viewerCanFollow":false,` +
-			`"followers":{"totalCount":0},"blogs":{"nodes":[{"title":"blog"}]}}}`
+			`"followers":{"totalCount":0},"blogs":{"nodes":[{"title":"blog"}]},` +
+			`"mutualFollows":{"totalCount":0,"nodes":[]},"followersYouKnow":{"totalCount":0,"nodes":[]}}}`
 		if d.Raw != want {
 			t.Errorf("nobody reads %s\nwant %s", d.Raw, want)
 		}

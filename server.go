@@ -182,7 +182,7 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 		return err
 	}
 	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Limit: l.publish})
-	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: l.follow, LimitMany: l.followMany, Moved: s.feed.Moved})
+	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: l.follow, LimitMany: l.followMany, Moved: s.feed.Moved, Followers: s.caches.Followers})
 	return nil
 }
 

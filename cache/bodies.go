@@ -9,11 +9,11 @@ import (
 	"kith/social"
 )
 
-// maxLocal is how many people, blogs and counts a server keeps in process, of each.
+// maxLocal is how many people, blogs, counts and handles a server keeps in process, of each.
 const maxLocal = 20_000
 
-// Bodies reads people, blogs and counts by id: in process where the request may, counts in
-// Redis then, and last in SQL. What comes from process may be a second old, and is never
+// Bodies reads people, blogs and counts by id, ids by handle, and lists of followers: in
+// process where the request may, counts in Redis then, and last in SQL. What comes from process may be a second old, and is never
 // older than a write of the viewer's own. Nobody may change the values. Safe for parallel
 // use.
 type Bodies struct {
@@ -22,18 +22,40 @@ type Bodies struct {
 	users  *Local[social.ID, *social.User]
 	blogs  *Local[social.ID, *social.Blog]
 	counts *Local[social.ID, social.Counts]
+	ids    *Local[string, social.ID]
+	heads  *heads
 }
 
 // NewBodies keeps nothing yet.
 func NewBodies(s *State) *Bodies {
 	b := &Bodies{state: s, db: s.db}
-	b.users = NewLocal(maxLocal, b.readUsers)
+	b.users = NewLocal(maxLocal, marked(b.readUsers))
 	b.blogs = NewLocal(maxLocal, b.readBlogs)
-	b.counts = NewLocal(maxLocal, b.readCounts)
+	b.counts = NewLocal(maxLocal, marked(b.readCounts))
+	b.ids = NewLocal(maxLocal, marked(s.db.IDsByHandle))
+	b.heads = newHeads(s)
 	return b
 }
 
-// Users reads those people that exist. At most 900 ids.
+// marked reads the zero value for what is not there, so that this is kept too: whoever asks
+// for nobody again and again does not reach SQL each time.
+func marked[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) func(context.Context, []K) (map[K]V, error) {
+	return func(ctx context.Context, keys []K) (map[K]V, error) {
+		found, err := read(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range keys {
+			if _, ok := found[k]; !ok {
+				var nobody V
+				found[k] = nobody
+			}
+		}
+		return found, nil
+	}
+}
+
+// Users reads those people that exist; others are absent or nil. At most 900 ids.
 func (b *Bodies) Users(ctx context.Context, ids []social.ID) (map[social.ID]*social.User, error) {
 	return read(ctx, b.state, b.users, b.readUsers, ids)
 }
@@ -48,16 +70,22 @@ func (b *Bodies) Counts(ctx context.Context, ids []social.ID) (map[social.ID]soc
 	return read(ctx, b.state, b.counts, b.readCounts, ids)
 }
 
-func read[V any](ctx context.Context, s *State, local *Local[social.ID, V],
-	direct func(context.Context, []social.ID) (map[social.ID]V, error), ids []social.ID,
-) (map[social.ID]V, error) {
-	if len(ids) == 0 {
+// Handles reads whose these handles are; what is nobody's is absent or 0. At most 900
+// handles.
+func (b *Bodies) Handles(ctx context.Context, handles []string) (map[string]social.ID, error) {
+	return read(ctx, b.state, b.ids, b.db.IDsByHandle, handles)
+}
+
+func read[K comparable, V any](ctx context.Context, s *State, local *Local[K, V],
+	direct func(context.Context, []K) (map[K]V, error), keys []K,
+) (map[K]V, error) {
+	if len(keys) == 0 {
 		return nil, nil
 	}
 	if s.mayReadLocal(ctx) {
-		return local.Get(ctx, ids)
+		return local.Get(ctx, keys)
 	}
-	return direct(ctx, ids)
+	return direct(ctx, keys)
 }
 
 func (b *Bodies) readUsers(ctx context.Context, ids []social.ID) (map[social.ID]*social.User, error) {
@@ -137,12 +165,14 @@ func (b *Bodies) Heard(body any) {
 	case social.FollowBody:
 		for _, c := range e.Changes {
 			b.counts.Drop(c.UserID, c.TargetID)
+			b.heads.known.Drop(c.TargetID)
 		}
 	case social.BlogBody:
 		b.blogs.Drop(e.BlogID)
 		b.counts.Drop(e.AuthorID)
 	case social.UserBody:
 		b.users.Drop(e.UserID)
+		b.ids.Clear() // of whom somebody new may be, the event does not tell
 	}
 }
 
@@ -151,4 +181,6 @@ func (b *Bodies) Clear() {
 	b.users.Clear()
 	b.blogs.Clear()
 	b.counts.Clear()
+	b.ids.Clear()
+	b.heads.known.Clear()
 }

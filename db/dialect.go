@@ -21,31 +21,35 @@ type dialect struct {
 	pairs func(tuples string) string
 	// index makes the planner take an index; its guess over a thousand authors is a scan.
 	index func(name string) string
+	// joinInOrder joins so that the left side is read first.
+	joinInOrder string
 	// nowMS is the store's own clock in milliseconds since 1970.
 	nowMS string
 }
 
 func sqliteDialect() *dialect {
 	return &dialect{
-		name:       "sqlite",
-		forUpdate:  "", // BEGIN IMMEDIATE holds the only write lock there is
-		excluded:   func(column string) string { return "excluded." + column },
-		onConflict: func(key string) string { return "ON CONFLICT (" + key + ") DO UPDATE SET " },
-		pairs:      func(tuples string) string { return "VALUES " + tuples },
-		index:      func(name string) string { return "INDEXED BY " + name },
-		nowMS:      "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+		name:        "sqlite",
+		forUpdate:   "", // BEGIN IMMEDIATE holds the only write lock there is
+		excluded:    func(column string) string { return "excluded." + column },
+		onConflict:  func(key string) string { return "ON CONFLICT (" + key + ") DO UPDATE SET " },
+		pairs:       func(tuples string) string { return "VALUES " + tuples },
+		index:       func(name string) string { return "INDEXED BY " + name },
+		joinInOrder: "CROSS JOIN",
+		nowMS:       "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
 	}
 }
 
 func mysqlDialect(mariadb bool) *dialect {
 	d := &dialect{
-		name:       "mysql",
-		forUpdate:  " FOR UPDATE",
-		excluded:   func(column string) string { return "VALUES(" + column + ")" },
-		onConflict: func(string) string { return "ON DUPLICATE KEY UPDATE " },
-		pairs:      func(tuples string) string { return tuples },
-		index:      func(name string) string { return "FORCE INDEX (" + name + ")" },
-		nowMS:      "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
+		name:        "mysql",
+		forUpdate:   " FOR UPDATE",
+		excluded:    func(column string) string { return "VALUES(" + column + ")" },
+		onConflict:  func(string) string { return "ON DUPLICATE KEY UPDATE " },
+		pairs:       func(tuples string) string { return tuples },
+		index:       func(name string) string { return "FORCE INDEX (" + name + ")" },
+		joinInOrder: "STRAIGHT_JOIN",
+		nowMS:       "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
 	}
 	if mariadb {
 		// A list of pairs as ranges costs MariaDB the square of its length (800 pairs:

@@ -50,22 +50,33 @@ func (q *queries) Muted(ctx context.Context, ls []social.Listing) (map[social.Li
 	return q.peers(ctx, mutedList, ls)
 }
 
-// peers reads lists of relations by keyset. The condition is written expanded, since
-// MariaDB reads the whole list for (since, id) < (?, ?), and all entries of the cursor's
-// millisecond for since <= ? AND (since < ? OR id < ?): 9,931 where this reads 21.
 func (q *queries) peers(ctx context.Context, kind listKind, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+	return q.listings(ctx, kind.doing, ls, func(i int, l social.Listing) string {
+		return fmt.Sprintf(`SELECT %d AS listing, %s AS id, since FROM %s WHERE user_id = %d%s%s
+			ORDER BY since DESC, %[2]s DESC LIMIT %[7]d`, i, kind.peer, kind.table, l.Owner, kind.where, beyond(l.Page, "since", kind.peer), l.Limit+1)
+	})
+}
+
+// beyond is the condition for what lies after the page's cursor, latest first. It is
+// written expanded, since MariaDB reads the whole list for (since, id) < (?, ?), and all
+// entries of the cursor's millisecond for since <= ? AND (since < ? OR id < ?): 9,931 where
+// this reads 21.
+func beyond(p social.Page, since, id string) string {
+	if p.AtHead() {
+		return ""
+	}
+	return fmt.Sprintf(" AND %s <= %d AND (%[1]s < %[2]d OR %[1]s = %[2]d AND %[3]s < %[4]d)", since, p.From.MinTime, id, p.From.ID)
+}
+
+// listings reads peers of many lists by one statement, each latest first.
+func (q *queries) listings(ctx context.Context, doing string, ls []social.Listing,
+	part func(i int, l social.Listing) string,
+) (map[social.Listing][]social.Peer, error) {
 	var rows []struct {
 		Listing int `db:"listing"`
 		social.Peer
 	}
-	err := q.all(ctx, kind.doing, &rows, union(ls, func(i int, l social.Listing) string {
-		from := ""
-		if !l.AtHead() {
-			from = fmt.Sprintf(" AND since <= %d AND (since < %[1]d OR since = %[1]d AND %[2]s < %[3]d)", l.From.MinTime, kind.peer, l.From.ID)
-		}
-		return fmt.Sprintf(`SELECT %d AS listing, %s AS id, since FROM %s WHERE user_id = %d%s%s
-			ORDER BY since DESC, %[2]s DESC LIMIT %[7]d`, i, kind.peer, kind.table, l.Owner, kind.where, from, l.Limit+1)
-	}))
+	err := q.all(ctx, doing, &rows, union(ls, part))
 	found := make(map[social.Listing][]social.Peer, len(ls))
 	for _, r := range rows {
 		found[ls[r.Listing]] = append(found[ls[r.Listing]], r.Peer)

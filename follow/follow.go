@@ -23,6 +23,9 @@ type Config struct {
 	// Moved brings what the viewer's calls left behind to where others keep it, before the
 	// answer; nil for nowhere.
 	Moved func(ctx context.Context, viewer social.ID, calls ...social.FollowCall) error
+	// Followers reads lists of followers, each up to one more than its page has; nil reads
+	// them in SQL.
+	Followers func(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error)
 }
 
 // Graph is the follow graph. Safe for parallel use.
@@ -39,6 +42,9 @@ func New(d *db.DB, clock social.Clock, cfg Config) *Graph {
 		if *most == 0 {
 			*most = 5000
 		}
+	}
+	if cfg.Followers == nil {
+		cfg.Followers = d.Followers
 	}
 	g := &Graph{db: d, clock: clock, cfg: cfg}
 	g.group = db.NewGroup(g.commit)

@@ -136,8 +136,10 @@ type ComplexityRoot struct {
 		FollowFeed     func(childComplexity int, first *int, after *string, last *int, before *string) int
 		FollowRequests func(childComplexity int, first *int, after *string) int
 		MutedUsers     func(childComplexity int, first *int, after *string) int
+		MutualFollows  func(childComplexity int, userID string, first *int, after *string) int
 		Node           func(childComplexity int, id string) int
 		Nodes          func(childComplexity int, ids []string) int
+		SearchUsers    func(childComplexity int, handlePrefix string, first *int, after *string) int
 		User           func(childComplexity int, handle string) int
 		Viewer         func(childComplexity int) int
 	}
@@ -154,6 +156,7 @@ type ComplexityRoot struct {
 		CreatedAt                func(childComplexity int) int
 		FollowerCount            func(childComplexity int) int
 		Followers                func(childComplexity int, first *int, after *string) int
+		FollowersYouKnow         func(childComplexity int, first *int, after *string) int
 		Following                func(childComplexity int, first *int, after *string) int
 		FollowingCount           func(childComplexity int) int
 		GlobalID                 func(childComplexity int) int
@@ -161,6 +164,7 @@ type ComplexityRoot struct {
 		IsFollowingViewer        func(childComplexity int) int
 		IsMutual                 func(childComplexity int) int
 		IsPrivate                func(childComplexity int) int
+		MutualFollows            func(childComplexity int, first *int, after *string) int
 		Name                     func(childComplexity int) int
 		ViewerCanFollow          func(childComplexity int) int
 		ViewerHasRequestedFollow func(childComplexity int) int
@@ -226,6 +230,8 @@ type QueryResolver interface {
 	FollowRequests(ctx context.Context, first *int, after *string) (*UserConnection, error)
 	BlockedUsers(ctx context.Context, first *int, after *string) (*UserConnection, error)
 	MutedUsers(ctx context.Context, first *int, after *string) (*UserConnection, error)
+	MutualFollows(ctx context.Context, userID string, first *int, after *string) (*UserConnection, error)
+	SearchUsers(ctx context.Context, handlePrefix string, first *int, after *string) (*UserConnection, error)
 }
 type UserResolver interface {
 	FollowerCount(ctx context.Context, obj *social.User) (int, error)
@@ -233,6 +239,8 @@ type UserResolver interface {
 	BlogCount(ctx context.Context, obj *social.User) (int, error)
 	Followers(ctx context.Context, obj *social.User, first *int, after *string) (*UserConnection, error)
 	Following(ctx context.Context, obj *social.User, first *int, after *string) (*UserConnection, error)
+	MutualFollows(ctx context.Context, obj *social.User, first *int, after *string) (*UserConnection, error)
+	FollowersYouKnow(ctx context.Context, obj *social.User, first *int, after *string) (*UserConnection, error)
 	Blogs(ctx context.Context, obj *social.User, first *int, after *string) (*BlogConnection, error)
 	ViewerIsFollowing(ctx context.Context, obj *social.User) (bool, error)
 	IsFollowingViewer(ctx context.Context, obj *social.User) (bool, error)
@@ -746,6 +754,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.MutedUsers(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "Query.mutualFollows":
+		if e.ComplexityRoot.Query.MutualFollows == nil {
+			break
+		}
+
+		args, err := ec.field_Query_mutualFollows_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.MutualFollows(childComplexity, args["userId"].(string), args["first"].(*int), args["after"].(*string)), true
 	case "Query.node":
 		if e.ComplexityRoot.Query.Node == nil {
 			break
@@ -768,6 +787,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Nodes(childComplexity, args["ids"].([]string)), true
+	case "Query.searchUsers":
+		if e.ComplexityRoot.Query.SearchUsers == nil {
+			break
+		}
+
+		args, err := ec.field_Query_searchUsers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SearchUsers(childComplexity, args["handlePrefix"].(string), args["first"].(*int), args["after"].(*string)), true
 	case "Query.user":
 		if e.ComplexityRoot.Query.User == nil {
 			break
@@ -845,6 +875,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Followers(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "User.followersYouKnow":
+		if e.ComplexityRoot.User.FollowersYouKnow == nil {
+			break
+		}
+
+		args, err := ec.field_User_followersYouKnow_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.FollowersYouKnow(childComplexity, args["first"].(*int), args["after"].(*string)), true
 	case "User.following":
 		if e.ComplexityRoot.User.Following == nil {
 			break
@@ -892,6 +933,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.IsPrivate(childComplexity), true
+	case "User.mutualFollows":
+		if e.ComplexityRoot.User.MutualFollows == nil {
+			break
+		}
+
+		args, err := ec.field_User_mutualFollows_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.MutualFollows(childComplexity, args["first"].(*int), args["after"].(*string)), true
 	case "User.name":
 		if e.ComplexityRoot.User.Name == nil {
 			break
@@ -1147,6 +1199,16 @@ type Query {
   blockedUsers(first: Int = 20, after: String): UserConnection @signedIn
   "Latest muted first."
   mutedUsers(first: Int = 20, after: String): UserConnection @signedIn
+  """
+  The people both the viewer and ` + "`" + `userId` + "`" + ` follow, latest followed by the viewer first;
+  ` + "`" + `since` + "`" + ` is when the viewer followed them. An unknown person is NOT_FOUND.
+  """
+  mutualFollows(userId: ID!, first: Int = 20, after: String): UserConnection @signedIn
+  """
+  People whose handle begins so, by handle; at least 2 characters, at most 30, of a-z, 0-9
+  and _ in any case of letters. ` + "`" + `since` + "`" + ` is null. totalCount counts no further than 10,000.
+  """
+  searchUsers(handlePrefix: String!, first: Int = 20, after: String): UserConnection
 }
 
 type User implements Node {
@@ -1167,6 +1229,16 @@ type User implements Node {
   followers(first: Int = 20, after: String): UserConnection!
   "Latest followed first."
   following(first: Int = 20, after: String): UserConnection!
+  """
+  The people both the viewer and this user follow, latest followed by the viewer first;
+  empty without a viewer. Of the viewer themself: all whom they follow.
+  """
+  mutualFollows(first: Int = 20, after: String): UserConnection!
+  """
+  The people the viewer follows who follow this user, latest followed by the viewer first;
+  empty without a viewer. Of the viewer themself: those who follow back.
+  """
+  followersYouKnow(first: Int = 20, after: String): UserConnection!
   "Newest first."
   blogs(first: Int = 20, after: String): BlogConnection!
 
@@ -1187,7 +1259,8 @@ type UserConnection {
   pageInfo: PageInfo!
   """
   How many the list holds, the same for every viewer: people hidden from this viewer
-  make pages shorter, not the count smaller. At most 2147483647 is shown.
+  make pages shorter, not the count smaller. At most 2147483647 is shown; by searchUsers
+  at most 10000.
   """
   totalCount: Int!
 }
@@ -1605,6 +1678,10 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_followers(ctx, field)
 	case "following":
 		return ec.fieldContext_User_following(ctx, field)
+	case "mutualFollows":
+		return ec.fieldContext_User_mutualFollows(ctx, field)
+	case "followersYouKnow":
+		return ec.fieldContext_User_followersYouKnow(ctx, field)
 	case "blogs":
 		return ec.fieldContext_User_blogs(ctx, field)
 	case "viewerIsFollowing":
@@ -2163,6 +2240,36 @@ func (ec *executionContext) field_Query_mutedUsers_args(ctx context.Context, raw
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_mutualFollows_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "userId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["userId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_node_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2191,6 +2298,36 @@ func (ec *executionContext) field_Query_nodes_args(ctx context.Context, rawArgs 
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_searchUsers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "handlePrefix",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["handlePrefix"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_user_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2206,6 +2343,28 @@ func (ec *executionContext) field_Query_user_args(ctx context.Context, rawArgs m
 }
 
 func (ec *executionContext) field_User_blogs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_User_followersYouKnow_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
@@ -2250,6 +2409,28 @@ func (ec *executionContext) field_User_followers_args(ctx context.Context, rawAr
 }
 
 func (ec *executionContext) field_User_following_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_User_mutualFollows_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
@@ -4744,6 +4925,107 @@ func (ec *executionContext) fieldContext_Query_mutedUsers(ctx context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_mutualFollows(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_mutualFollows(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().MutualFollows(ctx, fc.Args["userId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *UserConnection
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *UserConnection) graphql.Marshaler {
+			return ec.marshalOUserConnection2ᚖkithᚋgraphᚐUserConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_mutualFollows(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_mutualFollows_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_searchUsers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_searchUsers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().SearchUsers(ctx, fc.Args["handlePrefix"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *UserConnection) graphql.Marshaler {
+			return ec.marshalOUserConnection2ᚖkithᚋgraphᚐUserConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_searchUsers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_searchUsers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5155,6 +5437,94 @@ func (ec *executionContext) fieldContext_User_following(ctx context.Context, fie
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_User_following_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_mutualFollows(ctx context.Context, field graphql.CollectedField, obj *social.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_mutualFollows(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.User().MutualFollows(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *UserConnection) graphql.Marshaler {
+			return ec.marshalNUserConnection2ᚖkithᚋgraphᚐUserConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_User_mutualFollows(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_User_mutualFollows_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_followersYouKnow(ctx context.Context, field graphql.CollectedField, obj *social.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_followersYouKnow(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.User().FollowersYouKnow(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *UserConnection) graphql.Marshaler {
+			return ec.marshalNUserConnection2ᚖkithᚋgraphᚐUserConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_User_followersYouKnow(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_User_followersYouKnow_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -7976,6 +8346,18 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._Query_mutedUsers(ctx, field)
 				})
+		case "mutualFollows":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_mutualFollows(ctx, field)
+				})
+		case "searchUsers":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_searchUsers(ctx, field)
+				})
 		case "__type":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query___type(ctx, field)
@@ -8115,6 +8497,18 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 				true, true,
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._User_following(ctx, field, obj)
+				})
+		case "mutualFollows":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._User_mutualFollows(ctx, field, obj)
+				})
+		case "followersYouKnow":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._User_followersYouKnow(ctx, field, obj)
 				})
 		case "blogs":
 			out.ResolveConcurrently(ec.OperationContext, &deferred, i,

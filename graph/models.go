@@ -162,11 +162,14 @@ type UserConnection struct {
 	Nodes    []*social.User `json:"nodes"`
 	PageInfo *PageInfo      `json:"pageInfo"`
 	// How many the list holds, the same for every viewer: people hidden from this viewer
-	// make pages shorter, not the count smaller. At most 2147483647 is shown.
+	// make pages shorter, not the count smaller. At most 2147483647 is shown; by searchUsers
+	// at most 10000.
 	TotalCount int               `json:"totalCount"`
 	Kind       social.CursorKind `json:"-"`
 	// Owner and Kind name the list, for totalCount.
 	Owner social.ID `json:"-"`
+	// Prefix is the beginning of handles that names the list in place of Owner.
+	Prefix string `json:"-"`
 }
 
 type UserEdge struct {

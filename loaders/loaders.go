@@ -21,6 +21,8 @@ type Loaders struct {
 	// Blogs are those of people of whom the viewer sees everything; the others are nil.
 	Blogs  Loader[social.ID, *social.Blog]
 	Counts Loader[social.ID, social.Counts]
+	// Handles are the ids of whom they belong to; 0 is nobody.
+	Handles Loader[string, social.ID]
 	// Relations are those of the request's viewer; nobody's are none.
 	Relations Loader[social.ID, social.Relation]
 
@@ -31,6 +33,12 @@ type Loaders struct {
 	Blocked   Loader[social.Listing, social.Part[social.Peer]]
 	Muted     Loader[social.Listing, social.Part[social.Peer]]
 	ByAuthor  Loader[social.Listing, social.Part[feed.Entry]]
+	// Those that the request's viewer has a part in, and how long they are; nobody's are
+	// empty.
+	MutualFollows    Loader[social.Listing, social.Part[social.Peer]]
+	FollowersYouKnow Loader[social.Listing, social.Part[social.Peer]]
+	MutualCounts     Loader[social.ID, int64]
+	KnownCounts      Loader[social.ID, int64]
 }
 
 // Sources are what loaders read from.
@@ -44,16 +52,28 @@ type Sources struct {
 func newLoaders(from Sources, viewer social.ID) *Loaders {
 	l := &Loaders{
 		Counts:    newLoader(from.Bodies.Counts),
+		Handles:   newLoader(from.Bodies.Handles),
 		Followers: newLoader(from.Graph.Followers),
 		Following: newLoader(from.Graph.Following),
 		Requests:  newLoader(from.Graph.Requests),
 		Blocked:   newLoader(from.Graph.Blocked),
 		Muted:     newLoader(from.Graph.Muted),
 		ByAuthor:  newLoader(from.Feed.ByAuthor),
+
+		MutualFollows:    newLoader(as(viewer, from.Graph.MutualFollows)),
+		FollowersYouKnow: newLoader(as(viewer, from.Graph.FollowersYouKnow)),
+		MutualCounts:     newLoader(as(viewer, from.Graph.CountMutualFollows)),
+		KnownCounts:      newLoader(as(viewer, from.Graph.CountFollowersYouKnow)),
 	}
 	w := &wall{Loaders: l, from: from, viewer: viewer}
 	l.People, l.Blogs, l.Relations = newLoader(w.people), newLoader(w.blogs), newLoader(w.relations)
 	return l
+}
+
+// as reads on behalf of the viewer.
+func as[K comparable, V any](viewer social.ID, read func(context.Context, social.ID, []K) (map[K]V, error),
+) func(context.Context, []K) (map[K]V, error) {
+	return func(ctx context.Context, keys []K) (map[K]V, error) { return read(ctx, viewer, keys) }
 }
 
 // contextKey is the type of this package's only context key.

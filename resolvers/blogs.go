@@ -26,7 +26,7 @@ func (r blog) Author(ctx context.Context, b *social.Blog) (*social.User, error) 
 }
 
 func (r user) Blogs(ctx context.Context, u *social.User, first *int, after *string) (*graph.BlogConnection, error) {
-	part, err := listed(ctx, loaders.From(ctx).ByAuthor, social.BlogsCursor, u, first, after)
+	part, err := listed(ctx, loaders.From(ctx).ByAuthor, social.BlogsCursor, u, first, after, u.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -43,11 +43,12 @@ func blogs(ctx context.Context, kind social.CursorKind, owner social.ID, part so
 }
 
 // listed reads a page of a list of the person, with those of its siblings if there are; an
-// empty one where the viewer does not see the person's lists.
+// empty one where the viewer does not see the person's lists. owner names whose list it is
+// for its cursors.
 func listed[T any](ctx context.Context, lists loaders.Loader[social.Listing, social.Part[T]],
-	kind social.CursorKind, u *social.User, first *int, after *string,
+	kind social.CursorKind, u *social.User, first *int, after *string, owner ...social.ID,
 ) (social.Part[T], error) {
-	p, err := social.PageArgs{First: first, After: after}.Page(kind, u.ID)
+	p, err := social.PageArgs{First: first, After: after}.Page(kind, owner...)
 	if err != nil {
 		return social.Part[T]{}, err
 	}
@@ -65,13 +66,15 @@ func listed[T any](ctx context.Context, lists loaders.Loader[social.Listing, soc
 // peerLists are the pages of one kind of list of relations.
 type peerLists = loaders.Loader[social.Listing, social.Part[social.Peer]]
 
-// peers makes a connection of a page of a person's list of relations.
-func peers(ctx context.Context, lists peerLists, kind social.CursorKind, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
-	part, err := listed(ctx, lists, kind, u, first, after)
+// peers makes a connection of a page of relations of the person.
+func peers(ctx context.Context, lists peerLists,
+	kind social.CursorKind, u *social.User, first *int, after *string, owner ...social.ID,
+) (*graph.UserConnection, error) {
+	part, err := listed(ctx, lists, kind, u, first, after, owner...)
 	if err != nil {
 		return nil, err
 	}
-	return people(ctx, kind, u.ID, part, social.Profile)
+	return related(ctx, part, kind, u.ID, social.Profile, owner...)
 }
 
 // ownPeers makes one of a list that the viewer alone sees.
@@ -89,31 +92,53 @@ func ownPeers(ctx context.Context, lists peerLists, kind social.CursorKind, firs
 	if kind == social.BlockedCursor {
 		least = social.Name
 	}
-	return people(ctx, kind, viewer, part, least)
+	return related(ctx, part, kind, viewer, least, viewer)
 }
 
-// people makes a connection of a page; people of whom the viewer sees less are left out.
-func people(ctx context.Context, kind social.CursorKind, owner social.ID, part social.Part[social.Peer], least social.Sight) (*graph.UserConnection, error) {
-	cursor := func(p social.Peer) string { return p.Cursor().Encode(kind, owner) }
+func related(ctx context.Context, part social.Part[social.Peer],
+	kind social.CursorKind, of social.ID, least social.Sight, owner ...social.ID,
+) (*graph.UserConnection, error) {
+	c, err := people(ctx, part, place[social.Peer]{
+		least:  least,
+		id:     func(p social.Peer) social.ID { return p.ID },
+		cursor: func(p social.Peer) string { return p.Cursor().Encode(kind, owner...) },
+		since:  func(p social.Peer) *social.Millis { return &p.Since },
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.Owner, c.Kind = of, kind
+	return c, nil
+}
+
+// place is what an entry of a list tells of the person in it.
+type place[T any] struct {
+	least  social.Sight // that the viewer has of whom the list shows
+	id     func(T) social.ID
+	cursor func(T) string
+	since  func(T) *social.Millis
+}
+
+// people makes a connection of a page of people; those of whom the viewer sees less than
+// it takes are left out.
+func people[T any](ctx context.Context, part social.Part[T], at place[T]) (*graph.UserConnection, error) {
 	c := &graph.UserConnection{
 		Edges:    make([]*graph.UserEdge, 0, len(part.Items)),
 		Nodes:    make([]*social.User, 0, len(part.Items)),
-		PageInfo: pageInfo(part, cursor),
-		Owner:    owner,
-		Kind:     kind,
+		PageInfo: pageInfo(part, at.cursor),
 	}
 	ids := make([]social.ID, len(part.Items))
-	for i, p := range part.Items {
-		ids[i] = p.ID
+	for i, entry := range part.Items {
+		ids[i] = at.id(entry)
 	}
 	seen, err := hydrate(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	for i, s := range seen {
-		if s.Sight >= least {
-			since := part.Items[i].Since
-			c.Edges = append(c.Edges, &graph.UserEdge{Cursor: cursor(part.Items[i]), Node: s.User, Since: &since})
+		if s.Sight >= at.least {
+			entry := part.Items[i]
+			c.Edges = append(c.Edges, &graph.UserEdge{Cursor: at.cursor(entry), Node: s.User, Since: at.since(entry)})
 			c.Nodes = append(c.Nodes, s.User)
 		}
 	}

@@ -129,15 +129,3 @@ func codeOf(err error) *graph.ErrorCode {
 	code := graph.ErrorCode(known.Code)
 	return &code
 }
-
-func (r query) FollowRequests(ctx context.Context, first *int, after *string) (*graph.UserConnection, error) {
-	return ownPeers(ctx, loaders.From(ctx).Requests, social.RequestsCursor, first, after)
-}
-
-func (r query) BlockedUsers(ctx context.Context, first *int, after *string) (*graph.UserConnection, error) {
-	return ownPeers(ctx, loaders.From(ctx).Blocked, social.BlockedCursor, first, after)
-}
-
-func (r query) MutedUsers(ctx context.Context, first *int, after *string) (*graph.UserConnection, error) {
-	return ownPeers(ctx, loaders.From(ctx).Muted, social.MutedCursor, first, after)
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"kith/graph"
 	"kith/loaders"
 	"kith/social"
 )
@@ -12,14 +11,15 @@ import (
 func (r query) Viewer(ctx context.Context) (*social.User, error) { return viewer(ctx) }
 
 func (r query) User(ctx context.Context, handle string) (*social.User, error) {
-	u, err := r.Accounts.ByHandle(ctx, "handle", handle)
-	if social.HasCode(err, social.NotFound) {
-		return nil, nil //nolint:nilnil // null is GraphQL's answer
-	}
+	handle, err := social.ParseHandle("handle", handle)
 	if err != nil {
 		return nil, err
 	}
-	seen, err := loaders.From(ctx).People.Load(ctx, u.ID)
+	id, err := loaders.From(ctx).Handles.Load(ctx, handle)
+	if err != nil || id == 0 {
+		return nil, err
+	}
+	seen, err := loaders.From(ctx).People.Load(ctx, id)
 	return seen.User, err
 }
 
@@ -77,27 +77,4 @@ func (r user) ViewerCanFollow(ctx context.Context, u *social.User) (bool, error)
 	}
 	rel, err := loaders.From(ctx).Relations.Load(ctx, u.ID)
 	return rel.IsThere && !rel.ViewerFollows && !rel.ViewerRequested && !rel.ViewerBlocks && !rel.BlocksViewer, err
-}
-
-func (r user) Followers(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
-	return peers(ctx, loaders.From(ctx).Followers, social.FollowersCursor, u, first, after)
-}
-
-func (r user) Following(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
-	return peers(ctx, loaders.From(ctx).Following, social.FollowingCursor, u, first, after)
-}
-
-func (r userConnection) TotalCount(ctx context.Context, c *graph.UserConnection) (int, error) {
-	switch c.Kind {
-	case social.RequestsCursor, social.BlockedCursor, social.MutedCursor:
-		n, err := r.Graph.OwnCounts(ctx, c.Owner)
-		return shown(map[social.CursorKind]int64{
-			social.RequestsCursor: n.Requests, social.BlockedCursor: n.Blocking, social.MutedCursor: n.Muting,
-		}[c.Kind]), err
-	}
-	counts, err := loaders.From(ctx).Counts.Load(ctx, c.Owner)
-	if c.Kind == social.FollowingCursor {
-		return shown(counts.Following), err
-	}
-	return shown(counts.Followers), err
 }

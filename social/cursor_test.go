@@ -11,7 +11,7 @@ import (
 
 const owner = social.ID(653247040368672769) // beyond 2^53
 
-var kinds = []social.CursorKind{social.FeedCursor, social.BlogsCursor, social.FollowersCursor, social.FollowingCursor}
+var kinds = []social.CursorKind{social.FeedCursor, social.BlogsCursor, social.FollowersCursor, social.FollowingCursor, social.MutualCursor, social.KnownCursor}
 
 var cursors = []social.Cursor{
 	{MinTime: 1, Offset: 1, ID: 1},
@@ -87,6 +87,54 @@ func TestCursorWithAFlippedBitIsRefused(t *testing.T) {
 				flipped := []byte(s)
 				flipped[i/8] ^= 1 << (i % 8)
 				refused(t, string(flipped), kind, owner)
+			}
+		}
+	}
+}
+
+// A list of two belongs to these two, in their order.
+func TestCursorOfAListOfTwoIsTheirsAlone(t *testing.T) {
+	t.Parallel()
+	for _, want := range cursors {
+		s := want.Encode(social.MutualCursor, owner, 7)
+		got, err := social.DecodeCursor("after", s, social.MutualCursor, owner, 7)
+		if err != nil || got != want {
+			t.Errorf("got %+v, %v; want %+v", got, err, want)
+		}
+		for _, others := range [][]social.ID{{}, {owner}, {7}, {7, owner}, {owner, 8}, {owner + 1, 7}, {0, 7}, {owner, 0}, {owner, 7, 0}} {
+			if c, err := social.DecodeCursor("after", s, social.MutualCursor, others...); !social.HasCode(err, social.BadUserInput) {
+				t.Errorf("of %v: got %+v, %v", others, c, err)
+			}
+		}
+	}
+}
+
+func TestCursorByHandleIsOfItsBeginningAlone(t *testing.T) {
+	t.Parallel()
+	for _, handle := range []string{"ada", "ad_", "ad" + strings.Repeat("z", 28)} {
+		want := social.Cursor{ID: math.MaxInt64, Handle: handle}
+		s := want.EncodeByHandle("ad")
+		if got, err := social.DecodeHandleCursor("after", s, "ad"); err != nil || got != want {
+			t.Errorf("got %+v, %v; want %+v", got, err, want)
+		}
+		for _, prefix := range []string{"", "a", "ada", "da", "ae"} {
+			if c, err := social.DecodeHandleCursor("after", s, prefix); !social.HasCode(err, social.BadUserInput) {
+				t.Errorf("of %q: got %+v, %v", prefix, c, err)
+			}
+		}
+		for _, kind := range kinds { // nor is a cursor of another list one of these, or the other way round
+			refused(t, s, kind, owner)
+			refused(t, want.Encode(kind, owner), kind, owner)
+		}
+		if c, err := social.DecodeHandleCursor("after", social.Cursor{ID: 7}.EncodeByHandle("ad"), "ad"); err == nil {
+			t.Errorf("without a handle: %+v", c)
+		}
+		raw, _ := base64.RawURLEncoding.DecodeString(s)
+		for i := range 8 * len(raw) {
+			flipped := []byte(string(raw))
+			flipped[i/8] ^= 1 << (i % 8)
+			if c, err := social.DecodeHandleCursor("after", base64.RawURLEncoding.EncodeToString(flipped), "ad"); err == nil {
+				t.Errorf("bit %d: %+v", i, c)
 			}
 		}
 	}

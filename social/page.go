@@ -35,9 +35,18 @@ type PageArgs struct {
 
 // Page checks the arguments against the list that they page through; errors are
 // BAD_USER_INPUT.
-func (a PageArgs) Page(kind CursorKind, owner ID) (Page, error) {
+func (a PageArgs) Page(kind CursorKind, owner ...ID) (Page, error) {
+	return a.page(func(field, s string) (Cursor, error) { return DecodeCursor(field, s, kind, owner...) })
+}
+
+// PageByHandle is [PageArgs.Page] for the list of the people whose handle begins so.
+func (a PageArgs) PageByHandle(prefix string) (Page, error) {
+	return a.page(func(field, s string) (Cursor, error) { return DecodeHandleCursor(field, s, prefix) })
+}
+
+func (a PageArgs) page(decode func(field, s string) (Cursor, error)) (Page, error) {
 	if a.Last == nil && a.Before == nil {
-		return newPage("first", a.First, "after", a.After, kind, owner)
+		return newPage("first", a.First, "after", a.After, decode)
 	}
 	switch {
 	case a.First != nil:
@@ -47,12 +56,12 @@ func (a PageArgs) Page(kind CursorKind, owner ID) (Page, error) {
 	case a.Before == nil:
 		return Page{}, Invalid("before", "last needs before: a feed is read back from a cursor")
 	}
-	p, err := newPage("last", a.Last, "before", a.Before, kind, owner)
+	p, err := newPage("last", a.Last, "before", a.Before, decode)
 	p.Backward = true
 	return p, err
 }
 
-func newPage(limitField string, limit *int, fromField string, from *string, kind CursorKind, owner ID) (Page, error) {
+func newPage(limitField string, limit *int, fromField string, from *string, decode func(field, s string) (Cursor, error)) (Page, error) {
 	p := Page{Limit: DefaultPage}
 	if limit != nil {
 		p.Limit = *limit
@@ -62,7 +71,7 @@ func newPage(limitField string, limit *int, fromField string, from *string, kind
 	}
 	if from != nil {
 		var err error
-		if p.From, err = DecodeCursor(fromField, *from, kind, owner); err != nil {
+		if p.From, err = decode(fromField, *from); err != nil {
 			return Page{}, err
 		}
 	}

@@ -124,6 +124,20 @@ func TestHandles(t *testing.T) {
 	}
 }
 
+func TestBeginningsOfHandles(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		"ab": "ab", "A_": "a_", "__": "__", "0Z9": "0z9", strings.Repeat("Z", 30): strings.Repeat("z", 30),
+		"": "", "a": "", strings.Repeat("z", 31): "", "a%": "", "a b": "", " ab": "", "ab\n": "", "a\x00": "", "ü": "", "a\u212a": "", "ab\xff": "",
+	} {
+		got, err := social.ParseHandlePrefix("handlePrefix", s)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: got %q, %v", s, got, err)
+		}
+		checkField(t, err, "handlePrefix")
+	}
+}
+
 func TestDateTimeHasAlwaysThreeDecimalsAndZ(t *testing.T) {
 	t.Parallel()
 	for ms, want := range map[social.Millis]string{

@@ -2,6 +2,9 @@ package social
 
 import "strings"
 
+// maxHandle is how many characters a handle has at most.
+const maxHandle = 30
+
 // User is a person with an account.
 type User struct {
 	ID        ID      `db:"id"`
@@ -40,12 +43,27 @@ type Counts struct {
 	Blogs     int64
 }
 
+// Cursor is the place of the person in a list by handle.
+func (u *User) Cursor() Cursor { return Cursor{ID: u.ID, Handle: u.Handle} }
+
 // ParseHandle brings a handle into its stored form, lower case. Anything but 3 to 30 of
 // a-z, 0-9 and _ is BAD_USER_INPUT.
 func ParseHandle(field, s string) (string, error) {
-	if len(s) < 3 || len(s) > 30 {
-		return "", Invalid(field, "a handle has 3 to 30 characters")
+	if len(s) < 3 || len(s) > maxHandle {
+		return "", Invalid(field, "a handle has 3 to %d characters", maxHandle)
 	}
+	return lowerHandle(field, s)
+}
+
+// ParseHandlePrefix is [ParseHandle] for the beginning of handles, of 2 to 30 characters.
+func ParseHandlePrefix(field, s string) (string, error) {
+	if len(s) < 2 || len(s) > maxHandle {
+		return "", Invalid(field, "the beginning of a handle has 2 to %d characters", maxHandle)
+	}
+	return lowerHandle(field, s)
+}
+
+func lowerHandle(field, s string) (string, error) {
 	for _, c := range []byte(s) {
 		if c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
 			return "", Invalid(field, "a handle is made of a-z, 0-9 and _")

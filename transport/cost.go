@@ -12,6 +12,9 @@ import (
 const (
 	// maxNodes is how many entries the lists of one operation may hold together.
 	maxNodes = 5000
+	// probedNodes is what a list of people whom the viewer shares with somebody counts beside
+	// its entries: to fill a page, all whom the viewer follows may have to be looked up.
+	probedNodes = 20
 	// maxWritten bounds the fields that an answer writes: each as often as the lists around
 	// it have entries. Most resolvers are behind one of them.
 	maxWritten = 50_000
@@ -129,6 +132,9 @@ func (c *counter) field(f *ast.Field) size {
 	if len(f.SelectionSet) == 0 {
 		self.bytes += leafBytes(f)
 		return self
+	}
+	if f.Name == "mutualFollows" || f.Name == "followersYouKnow" {
+		self.nodes = probedNodes
 	}
 	if n, isList := c.entries(f); isList {
 		return self.and(inner.times(n))

@@ -32,6 +32,11 @@ func TestNodesAreEstimatedFromWhatListsAskFor(t *testing.T) {
 		{`query($n: Int){viewer{followers(first: $n){nodes{followers(first: $n){totalCount}}}}}`, map[string]any{"n": 0}, 2},
 		{`query($ids: [ID!]!){nodes(ids: $ids){id}}`, map[string]any{"ids": many}, 4990},
 		{`query($id: ID!){nodes(ids: [$id, $id]){id}}`, map[string]any{"id": "a"}, 2},
+		// Behind these stand all whom the viewer follows.
+		{`{viewer{mutualFollows(first: 3){nodes{id}}}}`, nil, 20 + 3},
+		{`{mutualFollows(userId: "a"){totalCount}}`, nil, 20 + 20},
+		{`{viewer{followers(first: 7){nodes{followersYouKnow(first: 2){nodes{id}}}}}}`, nil, 7 * (1 + 20 + 2)},
+		{`{searchUsers(handlePrefix: "ab", first: 4){nodes{id}}}`, nil, 4},
 		// What no resolver grants, granted as far as one would.
 		{`{viewer{followers(first: -9){totalCount}}}`, nil, 1},
 		{`{viewer{followers(first: 2147483647){totalCount}}}`, nil, 100},

@@ -161,6 +161,14 @@ func (u fakeUser) Following(ctx context.Context, obj *social.User, first *int, a
 	return u.Followers(ctx, obj, first, after)
 }
 
+func (u fakeUser) MutualFollows(ctx context.Context, obj *social.User, first *int, after *string) (*graph.UserConnection, error) {
+	return u.Followers(ctx, obj, first, after)
+}
+
+func (u fakeUser) FollowersYouKnow(ctx context.Context, obj *social.User, first *int, after *string) (*graph.UserConnection, error) {
+	return u.Followers(ctx, obj, first, after)
+}
+
 func (u fakeUser) Blogs(_ context.Context, _ *social.User, first *int, after *string) (*graph.BlogConnection, error) {
 	p, err := (social.PageArgs{First: first, After: after}).Page(social.FeedCursor, 7)
 	if err != nil {
@@ -194,6 +202,16 @@ func (b fakeBlog) Author(context.Context, *social.Blog) (*social.User, error) {
 type fakeUsers struct{}
 
 func (fakeUsers) TotalCount(context.Context, *graph.UserConnection) (int, error) { return 1, nil }
+
+func (f *fake) MutualFollows(ctx context.Context, _ string, first *int, after *string) (*graph.UserConnection, error) {
+	f.calls.Add(1)
+	return fakeUser{f: f}.Followers(ctx, nil, first, after)
+}
+
+func (f *fake) SearchUsers(ctx context.Context, _ string, first *int, after *string) (*graph.UserConnection, error) {
+	f.calls.Add(1)
+	return fakeUser{f: f}.Followers(ctx, nil, first, after)
+}
 
 // fakeQuery keeps Query.user and Query.blog apart from the methods of ResolverRoot.
 type fakeQuery struct{ *fake }
