@@ -28,7 +28,11 @@ func TestFieldsForTheSignedInAreNullToNobody(t *testing.T) {
 			"deleteAccount": `(input: {password: "password"})`,
 			"updateProfile": `(input: {name: "New"})`, "follow": `(input: {userId: "` + u[1].gid + `"})`,
 			"unfollow": `(input: {userId: "` + u[1].gid + `"})`, "publishBlog": `(input: {title: "t", content: "c"})`,
-			"deleteBlog": `(input: {blogId: "` + blog + `"})`, "followFeed": "", "mutualFollows": `(userId: "` + u[1].gid + `")`,
+			"followMany": `(input: {userIds: ["` + u[1].gid + `"]})`,
+			"deleteBlog": `(input: {blogId: "` + blog + `"})`, "followFeed": "", "followRequests": "", "blockedUsers": "", "mutedUsers": "", "mutualFollows": `(userId: "` + u[1].gid + `")`,
+		}
+		for _, name := range []string{"removeFollower", "acceptFollowRequest", "rejectFollowRequest", "block", "unblock", "mute", "unmute"} {
+			arguments[name] = `(input: {userId: "` + u[1].gid + `"})`
 		}
 		found := 0
 		for _, root := range []*ast.Definition{schema().Query, schema().Mutation} {

@@ -225,7 +225,8 @@ func (s *server) work(roles []string) {
 	}
 	if slices.Contains(roles, workerRole) {
 		s.workers = append(s.workers, cache.NewGuard(s.caches.State).Run,
-			events.NewConsumer(d, s.bell, s.log, "feed", s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run)
+			events.NewConsumer(d, s.bell, s.log, "feed", s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run,
+			follow.NewSettler(s.graph, s.log, s.feed.DeleteAll).Run)
 	}
 }
 

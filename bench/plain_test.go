@@ -22,11 +22,11 @@ func (p plain) toggle(ctx context.Context, pair social.Pair, on bool) error {
 		if err != nil {
 			return err
 		}
-		states, err := tx.FollowStates(ctx, []social.Pair{pair})
+		states, err := tx.EdgesOf(ctx, []social.Pair{pair})
 		if err != nil {
 			return err
 		}
-		if found, err := tx.ExistingUsers(ctx, []social.ID{pair.TargetID}); err != nil || len(found) == 0 || states[pair] == to {
+		if found, err := tx.ExistingUsers(ctx, []social.ID{pair.TargetID}); err != nil || len(found) == 0 || states[pair].State == to {
 			return err
 		}
 		return p.write(ctx, tx, actors[pair.UserID], pair, to, step)

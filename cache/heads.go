@@ -15,6 +15,9 @@ const (
 	headSize = 1000
 	// maxHeads is of how many people: of 16 bytes each, 16 MB of followers.
 	maxHeads = 1000
+	// maxHot is how many people's lists are taken for often asked in one second: those of two
+	// seconds find room. Of one that did not, every page would cost its head.
+	maxHot = maxHeads / 2
 	// often is how many pages of one list within a second make it worth keeping: up to
 	// then SQL reads them, about 20 rows each, and a head is a thousand.
 	often = 10
@@ -119,10 +122,11 @@ type asked struct {
 	mu        sync.Mutex
 	second    time.Duration
 	now, last map[social.ID]int
+	hot       map[social.ID]bool // who was asked for often in this second
 }
 
-// often counts one more for somebody, and tells whether they were asked for often. Beyond
-// so many people in a second it takes no more for often.
+// often counts one more for somebody, and tells whether they were asked for often. In one
+// second it counts maxLocal people and takes maxHot for often asked; all others are not.
 func (a *asked) often(id social.ID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -130,11 +134,14 @@ func (a *asked) often(id social.ID) bool {
 		if a.last = a.now; second != a.second+time.Second {
 			a.last = nil
 		}
-		a.second, a.now = second, map[social.ID]int{}
+		a.second, a.now, a.hot = second, map[social.ID]int{}, map[social.ID]bool{}
 	}
 	n, known := a.now[id]
 	if known || len(a.now) < maxLocal {
 		a.now[id] = n + 1
 	}
-	return n >= often || a.last[id] >= often
+	if (n >= often || a.last[id] >= often) && len(a.hot) < maxHot {
+		a.hot[id] = true
+	}
+	return a.hot[id]
 }

@@ -200,6 +200,16 @@ func TestWhoIsAskedForOftenIsSoWhileItLasts(t *testing.T) {
 	}
 	equal(t, "bounded", len(a.now), maxLocal)
 	equal(t, "who was known before", ask(1, often), 1)
+	now += 2 * time.Second
+	hot := 0
+	for id := range social.ID(maxHot + 50) {
+		hot += ask(id+1, often+1)
+	}
+	equal(t, "at once", hot, maxHot)
+	equal(t, "of these, more", ask(7, 5), 5)
+	equal(t, "another", ask(maxHot+50, 5), 0)
+	now += time.Second
+	equal(t, "another, in the next second", ask(maxHot+50, 5), 5)
 }
 
 // That nobody is there is kept in process like any other answer, until a person is made.

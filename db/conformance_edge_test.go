@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -18,8 +19,14 @@ const (
 
 func followStates(t testing.TB, s *socialtest.Store, pairs ...social.Pair) map[social.Pair]social.FollowState {
 	t.Helper()
-	states, err := s.DB.FollowStates(t.Context(), pairs)
+	edges, err := s.DB.EdgesOf(t.Context(), pairs)
 	noError(t, err)
+	states := map[social.Pair]social.FollowState{}
+	for pair, e := range edges {
+		states[pair] = e.State
+		equal(t, "pair", e.Pair, pair)
+		equal(t, "since", int64(e.Since), s.Int(t, fmt.Sprintf("SELECT since FROM following WHERE user_id = %d AND target_id = %d", pair.UserID, pair.TargetID)))
+	}
 	return states
 }
 
@@ -55,7 +62,7 @@ func TestOneWriteInsertsAndReplacesEdges(t *testing.T) {
 }
 
 // Pairs are matched as pairs, not as two lists; repeats do no harm.
-func TestFollowStatesOfManyPairs(t *testing.T) {
+func TestEdgesOfManyPairs(t *testing.T) {
 	t.Parallel()
 	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
 		var edges []social.Edge
@@ -200,8 +207,8 @@ func TestPairOfEqualIDsIsAPairLikeAnother(t *testing.T) {
 	t.Parallel()
 	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
 		putEdges(t, s.DB, edge(5, 6, following, 1))
-		states, err := s.DB.FollowStates(t.Context(), []social.Pair{{UserID: 5, TargetID: 5}, {UserID: 5, TargetID: 6}})
+		edges, err := s.DB.EdgesOf(t.Context(), []social.Pair{{UserID: 5, TargetID: 5}, {UserID: 5, TargetID: 6}})
 		noError(t, err)
-		equal(t, "states", states, map[social.Pair]social.FollowState{{UserID: 5, TargetID: 6}: following})
+		equal(t, "edges", edges, map[social.Pair]social.Edge{{UserID: 5, TargetID: 6}: edge(5, 6, following, 1)})
 	})
 }

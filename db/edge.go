@@ -40,25 +40,27 @@ func (q *queries) forcePrimary() string {
 	return q.dialect.index("PRIMARY")
 }
 
-// FollowStates reads the stored states of these edges; edges that never were are absent.
-// At most 900 pairs; reads the primary key.
-func (q *queries) FollowStates(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.FollowState, error) {
+// EdgesOf reads these edges as their owners see them; edges that never were are absent. At
+// most 900 pairs; reads the primary key.
+func (q *queries) EdgesOf(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Edge, error) {
 	if len(pairs) == 0 {
-		return map[social.Pair]social.FollowState{}, nil // no list at all would be no SQL
+		return map[social.Pair]social.Edge{}, nil // no list at all would be no SQL
 	}
 	var found []struct {
 		UserID   social.ID          `db:"user_id"`
 		TargetID social.ID          `db:"target_id"`
 		State    social.FollowState `db:"state"`
+		Since    social.Millis      `db:"since"`
 	}
 	err := q.all(ctx, "read edges", &found, `
-		SELECT user_id, target_id, state FROM following
+		SELECT user_id, target_id, state, since FROM following
 		WHERE (user_id, target_id) IN (`+q.dialect.pairs(pairRows(pairs))+`)`)
-	states := make(map[social.Pair]social.FollowState, len(found))
+	edges := make(map[social.Pair]social.Edge, len(found))
 	for _, f := range found {
-		states[social.Pair{UserID: f.UserID, TargetID: f.TargetID}] = f.State
+		pair := social.Pair{UserID: f.UserID, TargetID: f.TargetID}
+		edges[pair] = social.Edge{Pair: pair, State: f.State, Since: f.Since}
 	}
-	return states, err
+	return edges, err
 }
 
 // PutFollowing writes edges as their owners see them. Sorted by (UserID, TargetID).

@@ -97,7 +97,7 @@ func TestListPageAmongTiesReadsNoMoreThanItself(t *testing.T) {
 	})
 }
 
-func TestFollowStatesOf800PairsReadThesePairsAlone(t *testing.T) {
+func TestEdgesOf800PairsReadThesePairsAlone(t *testing.T) {
 	onMySQL(t, func(t *testing.T, s *socialtest.Store) {
 		var edges []social.Edge
 		var pairs []social.Pair
@@ -110,8 +110,8 @@ func TestFollowStatesOf800PairsReadThesePairsAlone(t *testing.T) {
 		putEdges(t, s.DB, edges...)
 		s.Exec(t, "ANALYZE TABLE following")
 		n := rowsRead(t, s.DB, func(ctx context.Context, tx *db.Tx) error {
-			states, err := tx.FollowStates(ctx, pairs)
-			equal(t, "found", len(states), len(pairs))
+			edges, err := tx.EdgesOf(ctx, pairs)
+			equal(t, "found", len(edges), len(pairs))
 			return err
 		})
 		if n > 4*len(pairs) {

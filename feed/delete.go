@@ -36,3 +36,23 @@ func (f *Feed) Delete(ctx context.Context, viewer, blog social.ID) error {
 	}
 	return f.wrote(ctx, viewer) // also one that was deleted before, by a server that died then
 }
+
+// deletePiece is how many blogs share a transaction.
+const deletePiece = 100
+
+// DeleteAll deletes the blogs of somebody whose account is deleted, and may be called again.
+// No event tells of them: their author is not shown already.
+func (f *Feed) DeleteAll(ctx context.Context, author social.ID) error {
+	for {
+		var n int64
+		err := f.db.Transact(ctx, func(tx *db.Tx) (err error) {
+			if n, err = tx.DeleteSomeBlogs(ctx, author, deletePiece); err != nil || n == 0 {
+				return err
+			}
+			return tx.AddCounts(ctx, []db.CountChange{{UserID: author, Blogs: -n}})
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}

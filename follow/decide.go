@@ -22,6 +22,8 @@ const (
 	toReject
 	// toEnd is what a block does, to edges of both directions.
 	toEnd
+	// toSettle makes an edge match the statuses of its two people.
+	toSettle
 )
 
 // change is one call about an edge, and what becomes of it.
@@ -56,8 +58,11 @@ func (c *change) call() social.FollowCall {
 type state struct {
 	actors  map[social.ID]*db.Actor
 	follows map[social.Pair]social.FollowState // absent: never was
-	people  map[social.ID]bool                 // who is active
+	since   map[social.Pair]social.Millis
+	people  map[social.ID]bool // who is active
 	walls   db.Walls
+	// statuses are needed for toSettle alone.
+	statuses map[social.ID]social.UserStatus
 }
 
 // outcome is what a batch changes: only edges that truly moved, only counts that differ.
@@ -94,11 +99,21 @@ func decide(changes []*change, s state, now social.Millis, maxFollowing int64) o
 		owner.Following += step(before, after, isFollow)
 		owner.Pending += step(before, after, isPending)
 		s.follows[c.pair] = after
-		c.result, c.since, c.version = Result{State: after, Changed: true}, now, owner.GraphVersion
+		c.result, c.since, c.version = Result{State: after, Changed: true}, s.sinceThen(c.pair, before, now), owner.GraphVersion
+		s.since[c.pair] = c.since
 		o.events = append(o.events, c.call().FollowChange)
 	}
-	o.gather(moved, s, now)
+	o.gather(moved, s)
 	return o
+}
+
+// sinceThen is since when an edge that moves is what it is now: one that stood and stands
+// was hidden or is no longer, and began when it did.
+func (s state) sinceThen(p social.Pair, before social.FollowState, now social.Millis) social.Millis {
+	if before.Stands() && s.follows[p].Stands() {
+		return s.since[p]
+	}
+	return now
 }
 
 // next is the state that a change brings an edge to, or why it cannot be.
@@ -106,7 +121,7 @@ func (s state) next(c *change, maxFollowing int64) (social.FollowState, error) {
 	before, known := s.follows[c.pair]
 	viewer, other := c.viewer()
 	owner := s.actors[c.pair.UserID]
-	if c.verb != toEnd {
+	if c.verb < toEnd {
 		isThere := s.people[other] && !s.walls.Blocks[social.Pair{UserID: other, TargetID: viewer}]
 		switch {
 		case !s.people[viewer] || viewer == c.pair.UserID && owner == nil:
@@ -134,6 +149,8 @@ func (s state) next(c *change, maxFollowing int64) (social.FollowState, error) {
 		if !before.Stands() {
 			return before, nil
 		}
+	case toSettle:
+		return settled(before, s.statuses[c.pair.UserID], s.statuses[c.pair.TargetID]), nil
 	}
 	return social.NotFollowing, nil
 }
@@ -157,13 +174,13 @@ func nobody() error {
 }
 
 // gather sorts what moved into the order of writing.
-func (o *outcome) gather(moved map[social.Pair]social.FollowState, s state, now social.Millis) {
+func (o *outcome) gather(moved map[social.Pair]social.FollowState, s state) {
 	owners := map[social.ID]*db.Actor{}
 	counts := map[social.ID]db.CountChange{}
 	for pair, before := range moved {
 		after := s.follows[pair]
 		owners[pair.UserID] = s.actors[pair.UserID]
-		o.edges = append(o.edges, social.Edge{Pair: pair, State: after, Since: now})
+		o.edges = append(o.edges, social.Edge{Pair: pair, State: after, Since: s.since[pair]})
 		n := counts[pair.TargetID]
 		n.Followers += step(before, after, isFollow)
 		n.Requests += step(before, after, isRequest)

@@ -165,8 +165,13 @@ func readState(ctx context.Context, tx *db.Tx, changes []*change) (state, error)
 	if s.actors, err = tx.LockActors(ctx, distinct(owners)); err != nil {
 		return s, err
 	}
-	if s.follows, err = tx.FollowStates(ctx, pairs); err != nil {
+	edges, err := tx.EdgesOf(ctx, pairs)
+	if err != nil {
 		return s, err
+	}
+	s.follows, s.since = map[social.Pair]social.FollowState{}, map[social.Pair]social.Millis{}
+	for pair, e := range edges {
+		s.follows[pair], s.since[pair] = e.State, e.Since
 	}
 	if s.walls, err = tx.WallsOf(ctx, pairs); err != nil {
 		return s, err

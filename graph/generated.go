@@ -1326,8 +1326,8 @@ type Mutation {
   "Works on anybody ever followed, also suspended or deleted. Takes a request back, too."
   unfollow(input: UserIdInput!): FollowPayload @signedIn
   """
-  Up to 100 ids, each followed or refused on its own, as by ` + "`" + `follow` + "`" + `; what is not the id of
-  a person is BAD_USER_INPUT. 300 people an hour: beyond, nobody is followed.
+  Up to 100 people, each followed or refused on its own, as by ` + "`" + `follow` + "`" + `. Past 300 people an
+  hour it is RATE_LIMITED; then, and where an id is none of a person, nobody is followed.
   """
   followMany(input: FollowManyInput!): FollowManyPayload @signedIn
   "Idempotent. Who neither is there nor ever followed the viewer is NOT_FOUND."

@@ -27,8 +27,8 @@ func (w *wall) people(ctx context.Context, ids []social.ID) (map[social.ID]Seen,
 		return nil, err
 	}
 	var others []social.ID
-	for id := range users {
-		if id != w.viewer {
+	for id, u := range users {
+		if u != nil && id != w.viewer {
 			others = append(others, id)
 		}
 	}
@@ -38,6 +38,9 @@ func (w *wall) people(ctx context.Context, ids []social.ID) (map[social.ID]Seen,
 	}
 	seen := make(map[social.ID]Seen, len(users))
 	for id, u := range users {
+		if u == nil { // known to be nobody
+			continue
+		}
 		r := relations[id]
 		if w.viewer == 0 || id == w.viewer {
 			r = social.Relation{IsThere: true, IsPrivate: u.IsPrivate}
@@ -67,7 +70,9 @@ func (w *wall) blogs(ctx context.Context, ids []social.ID) (map[social.ID]*socia
 	authors := make([]social.ID, 0, len(blogs))
 	there := make([]*social.Blog, 0, len(blogs))
 	for _, b := range blogs {
-		there, authors = append(there, b), append(authors, b.AuthorID)
+		if b != nil {
+			there, authors = append(there, b), append(authors, b.AuthorID)
+		}
 	}
 	seen, err := w.People.All(ctx, authors)
 	if err != nil {

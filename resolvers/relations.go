@@ -82,42 +82,31 @@ func change(ctx context.Context, in graph.UserIDInput,
 	return p, nil
 }
 
-// FollowMany answers for each text once; what is no id of a person is refused like a
-// person who cannot be followed.
 func (r mutation) FollowMany(ctx context.Context, in graph.FollowManyInput) (*graph.FollowManyPayload, error) {
-	var targets []social.ID
-	results := make([]*graph.FollowResult, 0, len(in.UserIds))
-	of := map[string]*graph.FollowResult{}
-	for _, text := range in.UserIds {
-		if of[text] != nil {
-			continue
+	targets := make([]social.ID, len(in.UserIds))
+	for i, text := range in.UserIds {
+		var err error
+		if targets[i], err = social.ParseIDOf(social.UserNode, "userIds", text); err != nil {
+			return nil, err
 		}
-		if len(results) == follow.MaxMany {
-			return nil, social.Invalid("userIds", "at most %d people at once", follow.MaxMany)
-		}
-		of[text] = &graph.FollowResult{UserID: text}
-		results = append(results, of[text])
-		target, err := social.ParseIDOf(social.UserNode, "userIds", text)
-		if err != nil {
-			of[text].ErrorCode = codeOf(err)
-			continue
-		}
-		targets = append(targets, target)
 	}
 	many, err := r.Graph.FollowMany(ctx, social.Viewer(ctx), targets)
 	if err != nil {
 		return nil, err
 	}
-	me := viewerAfter(ctx)
-	people := after(ctx, "results", func() ([]loaders.Seen, error) { return loaders.From(ctx).People.All(ctx, targets) })
+	p := &graph.FollowManyPayload{Viewer: viewerAfter(ctx), Results: make([]*graph.FollowResult, len(many))}
+	ids := make([]social.ID, len(many))
 	for i, m := range many {
-		result := of[social.GlobalID(social.UserNode, m.Target)]
-		result.State, result.Changed, result.ErrorCode = m.State, m.Changed, codeOf(m.Err)
-		if people != nil {
-			result.User = people[i].User
+		ids[i] = m.Target
+		p.Results[i] = &graph.FollowResult{
+			UserID: social.GlobalID(social.UserNode, m.Target), State: m.State, Changed: m.Changed, ErrorCode: codeOf(m.Err),
 		}
 	}
-	return &graph.FollowManyPayload{Results: results, Viewer: me}, nil
+	people := after(ctx, "results", func() ([]loaders.Seen, error) { return loaders.From(ctx).People.All(ctx, ids) })
+	for i, s := range people {
+		p.Results[i].User = s.User
+	}
+	return p, nil
 }
 
 // codeOf is the code of a refusal; nil for none.

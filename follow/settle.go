@@ -1,0 +1,207 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"kith/db"
+	"kith/social"
+)
+
+const (
+	settleEvery = time.Second
+	// settleAtOnce is how many people are looked at in one round.
+	settleAtOnce = 100
+	// settlePiece is how many edges share a transaction.
+	settlePiece = 100
+	// settledAfter is when no transaction is under way any more that has read the status of
+	// before: see [db.Group].
+	settledAfter = 10 * time.Second
+)
+
+// Settler makes the edges of people whose status has changed match it: those of somebody
+// suspended are hidden, with the counts, and are there again once both people are; those of
+// somebody deleted end, as do their blocks and mutes, and their blogs are deleted. Any
+// number of servers may run one.
+type Settler struct {
+	graph *Graph
+	log   *slog.Logger
+	// deleted deletes what else there is of somebody, and may be called again.
+	deleted func(ctx context.Context, who social.ID) error
+	after   social.Millis
+}
+
+// NewSettler makes one. deleted deletes the blogs of somebody whose account is.
+func NewSettler(g *Graph, log *slog.Logger, deleted func(ctx context.Context, who social.ID) error) *Settler {
+	return &Settler{graph: g, log: log, deleted: deleted, after: social.Millis(settledAfter.Milliseconds())}
+}
+
+// Run settles until ctx ends.
+func (s *Settler) Run(ctx context.Context) error {
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	failing := false
+	for {
+		err := s.Settle(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			s.log.Warn("settling failed; it goes on", "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Settle looks once at everybody who is to be settled. Who is begun with is done when a pass
+// that began 10 s after the change finds nothing more to do.
+func (s *Settler) Settle(ctx context.Context) error {
+	people, err := s.graph.db.Unsettled(ctx, settleAtOnce)
+	if err != nil {
+		return err
+	}
+	for _, p := range people {
+		moved, err := s.pass(ctx, p)
+		if err != nil {
+			return err
+		}
+		if !moved && p.Age >= s.after {
+			if err := s.graph.db.Settled(ctx, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pass settles all that there is now, and tells whether there was anything.
+func (s *Settler) pass(ctx context.Context, p db.Unsettled) (moved bool, err error) {
+	for {
+		pairs, err := s.graph.db.EdgesToSettle(ctx, p.UserID, p.Status, settlePiece)
+		if err != nil {
+			return moved, err
+		}
+		n, err := s.graph.settle(ctx, pairs)
+		if err != nil {
+			return moved, err
+		}
+		if n == 0 {
+			break
+		}
+		moved = true
+	}
+	if p.Status != social.Deleted {
+		return moved, nil
+	}
+	walls, err := s.graph.endWalls(ctx, p.UserID)
+	if err != nil {
+		return moved, err
+	}
+	return moved || walls, s.deleted(ctx, p.UserID)
+}
+
+// settled is what an edge is to be, as the statuses of its two people are.
+func settled(before social.FollowState, a, b social.UserStatus) social.FollowState {
+	switch {
+	case a == social.Deleted || b == social.Deleted:
+		return social.NotFollowing
+	case a == social.Suspended || b == social.Suspended:
+		if before == social.Following {
+			return social.Hidden
+		}
+	case before == social.Hidden:
+		return social.Following
+	}
+	return before
+}
+
+// settle brings these edges to what they are to be, and tells how many that moved.
+func (g *Graph) settle(ctx context.Context, pairs []social.Pair) (moved int, err error) {
+	if len(pairs) == 0 {
+		return 0, nil
+	}
+	changes := make([]*change, len(pairs))
+	ids := make([]social.ID, 0, 2*len(pairs))
+	for i, p := range pairs {
+		changes[i] = &change{pair: p, verb: toSettle}
+		ids = append(ids, p.UserID, p.TargetID)
+	}
+	err = g.db.Transact(ctx, func(tx *db.Tx) error {
+		before, err := readState(ctx, tx, changes)
+		if err != nil {
+			return err
+		}
+		if before.statuses, err = tx.Statuses(ctx, distinct(ids)); err != nil {
+			return err
+		}
+		o := decide(changes, before, g.clock.NowMS(), 0)
+		moved = len(o.events)
+		return write(ctx, tx, o)
+	})
+	return moved, err
+}
+
+// endWalls removes the blocks and mutes of somebody deleted, in both directions, and tells
+// whether there were any.
+func (g *Graph) endWalls(ctx context.Context, who social.ID) (any bool, err error) {
+	for {
+		pairs, err := g.db.WallsWith(ctx, who, settlePiece)
+		if err != nil || len(pairs) == 0 {
+			return any, err
+		}
+		any = true
+		owners := make([]social.ID, len(pairs))
+		for i, p := range pairs {
+			owners[i] = p.UserID
+		}
+		err = g.db.Transact(ctx, func(tx *db.Tx) error {
+			actors, err := tx.LockActors(ctx, distinct(owners))
+			if err != nil {
+				return err
+			}
+			walls, err := tx.WallsOf(ctx, pairs)
+			if err != nil {
+				return err
+			}
+			return g.removeWalls(ctx, tx, actors, pairs, walls)
+		})
+		if err != nil {
+			return any, err
+		}
+	}
+}
+
+func (g *Graph) removeWalls(ctx context.Context, tx *db.Tx, actors map[social.ID]*db.Actor, pairs []social.Pair, walls db.Walls) error {
+	var owners []*db.Actor
+	for _, p := range pairs {
+		owner := actors[p.UserID]
+		if owner == nil {
+			continue
+		}
+		owners = append(owners, owner)
+		if walls.Blocks[p] {
+			owner.Blocking--
+		}
+		if walls.Mutes[p] {
+			owner.Muting--
+		}
+	}
+	slices.SortFunc(owners, func(a, b *db.Actor) int { return cmp.Compare(a.UserID, b.UserID) })
+	if err := tx.PutActors(ctx, slices.Compact(owners)); err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		if err := tx.DeleteBlock(ctx, p); err != nil {
+			return err
+		}
+		if err := tx.DeleteMute(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
