@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"pgregory.net/rapid"
+
 	"kith/social"
 )
 
@@ -15,11 +17,12 @@ type bonds struct {
 	edges         map[social.Pair]social.Edge // absent: never was
 	blocks, mutes map[social.Pair]social.Millis
 	private       map[social.ID]bool
+	status        map[social.ID]social.UserStatus // absent: active
 }
 
 func newBonds() *bonds {
 	return &bonds{
-		edges: map[social.Pair]social.Edge{}, private: map[social.ID]bool{},
+		edges: map[social.Pair]social.Edge{}, private: map[social.ID]bool{}, status: map[social.ID]social.UserStatus{},
 		blocks: map[social.Pair]social.Millis{}, mutes: map[social.Pair]social.Millis{},
 	}
 }
@@ -29,14 +32,16 @@ func newBonds() *bonds {
 func (b *bonds) do(verb string, viewer, other social.ID, now social.Millis) (changed bool, refused social.Code) {
 	mine := social.Pair{UserID: viewer, TargetID: other}
 	theirs := mine.Reversed()
-	// For whom somebody blocks there is no such person; but what was between the two they
-	// can end all the same.
-	isHidden := has(b.blocks, theirs)
+	// For whom somebody blocks there is no such person, nor is who is suspended; but what was
+	// between the two they can end all the same.
+	isHidden := has(b.blocks, theirs) || !b.isActive(other)
 	switch {
 	case viewer == other:
 		return false, social.BadUserInput
+	case !b.isActive(viewer):
+		return false, social.Unauthenticated
 	case !isHidden:
-	case verb == "unfollow" && has(b.edges, mine), verb == "unblock" && has(b.blocks, mine), has(b.mutes, mine) && isOf(verb, "mute", "unmute"),
+	case verb == "unfollow" && has(b.edges, mine), has(b.blocks, mine) && isOf(verb, "block", "unblock"), has(b.mutes, mine) && isOf(verb, "mute", "unmute"),
 		has(b.edges, theirs) && isOf(verb, "removeFollower", "rejectFollowRequest"):
 	default:
 		return false, social.NotFound
@@ -46,14 +51,14 @@ func (b *bonds) do(verb string, viewer, other social.ID, now social.Millis) (cha
 		switch {
 		case has(b.blocks, mine):
 			return false, social.Forbidden
-		case b.private[other] && !b.follows(mine):
+		case b.private[other] && !b.stands(mine):
 			return b.move(mine, social.Requested, now), ""
 		}
 		return b.move(mine, social.Following, now), ""
 	case "unfollow":
 		return b.move(mine, social.NotFollowing, now), ""
 	case "removeFollower":
-		return b.follows(theirs) && b.move(theirs, social.NotFollowing, now), ""
+		return b.stands(theirs) && b.move(theirs, social.NotFollowing, now), ""
 	case "acceptFollowRequest":
 		if b.edges[theirs].State == social.NotFollowing {
 			return false, social.NotFound
@@ -82,7 +87,59 @@ func (b *bonds) move(p social.Pair, to social.FollowState, now social.Millis) (c
 	return true
 }
 
-func (b *bonds) follows(p social.Pair) bool { return b.edges[p].State == social.Following }
+// setStatus suspends, restores or deletes somebody. Edges of the suspended stand, unseen;
+// with the deleted go theirs, and the walls.
+func (b *bonds) setStatus(who social.ID, to social.UserStatus, now social.Millis) {
+	b.status[who] = to
+	if to != social.Deleted {
+		return
+	}
+	isTheirs := func(p social.Pair, _ social.Millis) bool { return p.UserID == who || p.TargetID == who }
+	for p := range b.edges {
+		if isTheirs(p, 0) {
+			b.move(p, social.NotFollowing, now)
+		}
+	}
+	maps.DeleteFunc(b.blocks, isTheirs)
+	maps.DeleteFunc(b.mutes, isTheirs)
+}
+
+func (b *bonds) isActive(who social.ID) bool { return b.status[who] == social.Active }
+
+// active draws one of those people who are.
+func (b *bonds) active(r *rapid.T, label string, people []social.ID) social.ID {
+	people = slices.DeleteFunc(slices.Clone(people), func(id social.ID) bool { return !b.isActive(id) })
+	return rapid.SampledFrom(people).Draw(r, label)
+}
+
+// otherStatus draws whose status changes, and to what: mostly somebody comes back, so that
+// few are away, and never everybody.
+func (b *bonds) otherStatus(r *rapid.T, people []social.ID) (who social.ID, to social.UserStatus) {
+	var away, here []social.ID
+	for _, id := range people {
+		switch b.status[id] {
+		case social.Active:
+			here = append(here, id)
+		case social.Suspended:
+			away = append(away, id)
+		}
+	}
+	switch n := rapid.IntRange(0, 7).Draw(r, "status"); {
+	case len(away) > 0 && (n > 2 || len(here) < 4):
+		return rapid.SampledFrom(away).Draw(r, "who comes back"), social.Active
+	case len(here) < 4:
+		r.Skip("few are left")
+	case n == 0:
+		return rapid.SampledFrom(here).Draw(r, "who leaves"), social.Deleted
+	}
+	return rapid.SampledFrom(here).Draw(r, "who is suspended"), social.Suspended
+}
+
+// stands tells that an edge is a follow, follows that it is to be seen.
+func (b *bonds) stands(p social.Pair) bool { return b.edges[p].State == social.Following }
+func (b *bonds) follows(p social.Pair) bool {
+	return b.stands(p) && b.isActive(p.UserID) && b.isActive(p.TargetID)
+}
 
 // feeds tells that the feed of the pair's owner has the blogs of its target.
 func (b *bonds) feeds(p social.Pair) bool { return b.follows(p) && !has(b.mutes, p) }
@@ -91,10 +148,10 @@ func (b *bonds) feeds(p social.Pair) bool { return b.follows(p) && !has(b.mutes,
 func (b *bonds) see(viewer, person social.ID) social.Sight {
 	p := social.Pair{UserID: viewer, TargetID: person}
 	switch {
+	case !b.isActive(person), has(b.blocks, p.Reversed()):
+		return social.Nothing
 	case viewer == person:
 		return social.Everything
-	case has(b.blocks, p.Reversed()):
-		return social.Nothing
 	case has(b.blocks, p):
 		return social.Name
 	case b.private[person] && !b.follows(p):

@@ -176,7 +176,7 @@ func (m *model) settle(*rapid.T) {
 // of the one who is followed.
 func (m *model) followAndPublish(r *rapid.T) {
 	m.follow(r)
-	author := m.person(r, "author")
+	author := m.active(r, "author", m.ids)
 	b, err := m.server(r).feed.Publish(context.Background(), author, feed.Draft{Title: "a blog", Content: "text"})
 	if err != nil {
 		r.Fatal(err)

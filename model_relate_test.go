@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -31,6 +32,7 @@ func (m *model) follow(r *rapid.T) { m.relate(r, "follow") }
 func (m *model) relateAny(r *rapid.T) { m.relate(r, rapid.SampledFrom(verbs).Draw(r, "verb")) }
 
 func (m *model) relate(r *rapid.T, verb string) {
+	m.settleStatuses(r)
 	p := m.pairFor(r, verb, m.ids)
 	m.call(r, m.server(r).graph, verb, p)
 }
@@ -62,6 +64,7 @@ func (m *model) call(r *rapid.T, g *follow.Graph, verb string, p social.Pair) {
 // the caches: nobody got an answer. Whoever repeats it through another gets one, and must
 // see it.
 func (m *model) relateDying(r *rapid.T) {
+	m.settleStatuses(r)
 	verb := rapid.SampledFrom(verbs).Draw(r, "verb")
 	p := m.pairFor(r, verb, m.ids)
 	s := m.server(r)
@@ -71,6 +74,7 @@ func (m *model) relateDying(r *rapid.T) {
 
 // followMany names some people twice, and the viewer now and then.
 func (m *model) followMany(r *rapid.T) {
+	m.settleStatuses(r)
 	viewer := m.person(r, "viewer")
 	targets := rapid.SliceOfN(rapid.SampledFrom(m.ids), 1, 10).Draw(r, "targets")
 	got, err := m.server(r).graph.FollowMany(context.Background(), viewer, targets)
@@ -102,9 +106,53 @@ func (m *model) followMany(r *rapid.T) {
 // setPrivacy lets somebody approve their followers, or no more; less often than not, so
 // that most follow at once.
 func (m *model) setPrivacy(r *rapid.T) {
-	who, to := m.person(r, "who"), rapid.IntRange(0, 3).Draw(r, "private") == 0
+	who, to := m.active(r, "who", m.ids), rapid.IntRange(0, 3).Draw(r, "private") == 0
 	if err := m.server(r).accounts.UpdateProfile(context.Background(), who, account.ProfilePatch{IsPrivate: &to}); err != nil {
 		r.Fatal(err)
 	}
 	m.private[who] = to
+}
+
+// setStatus suspends, restores or deletes somebody, as an operator does. Whoever is away is
+// in no feed at once; their edges may be made to match later.
+func (m *model) setStatus(r *rapid.T) {
+	if rapid.Bool().Draw(r, "rarely") {
+		return
+	}
+	who, to := m.otherStatus(r, m.ids)
+	m.world.setStatusOf(r, who, to)
+	m.isUnsettled = true
+	m.bonds.setStatus(who, to, social.Millis(m.clock.Now().UnixMilli()))
+	if to == social.Deleted {
+		isTheirs := func(s *session) bool { return s.viewer == who }
+		m.sessions = slices.DeleteFunc(m.sessions, isTheirs)
+		m.blogs = slices.DeleteFunc(m.blogs, func(b modelBlog) bool { return b.author == who })
+		m.ids = slices.DeleteFunc(m.ids, func(id social.ID) bool { return id == who })
+	}
+}
+
+// setStatusOf does what an operator's command does.
+func (w *cachedWorld) setStatusOf(r *rapid.T, who social.ID, to social.UserStatus) {
+	var handle string
+	if err := w.SQL.Get(&handle, "SELECT handle FROM user WHERE id = ?", who); err != nil {
+		r.Fatal(err)
+	}
+	if changed, err := account.SetStatus(context.Background(), w.DB, w.Clock.Now, handle, to); err != nil || !changed {
+		r.Fatalf("%s to %v: changed %v, %v", handle, to, changed, err)
+	}
+}
+
+// settleStatuses has edges match statuses before anything is done about them, whether or not
+// a worker came first: what a mutation changes of an edge that is half settled nobody knows.
+func (m *model) settleStatuses(r *rapid.T) {
+	if m.isUnsettled {
+		m.world.settle(r, m.server(r))
+		m.isUnsettled = false
+	}
+}
+
+func (w *cachedWorld) settle(r *rapid.T, s *server) {
+	if err := follow.NewSettler(s.graph, s.log, s.feed.DeleteAll).Settle(context.Background()); err != nil {
+		r.Fatal(err)
+	}
 }

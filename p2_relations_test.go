@@ -70,7 +70,7 @@ func (a *actor) take(steps []step) {
 	for _, s := range steps {
 		s.then(&a.authors[s.who])
 	}
-	a.look(reader, strings.Join(fields, ", "), steps[len(steps)-1].who)
+	a.look(reader, fields, steps[len(steps)-1].who)
 }
 
 // followTwo follows two by one mutation.
@@ -80,11 +80,12 @@ func (a *actor) followTwo() {
 	_, reader := a.write("followMany", `mutation($u: [ID!]!) { followMany(input: {userIds: $u}) { results { state } } }`,
 		object{"u": []string{a.authors[i].gid, a.authors[k].gid}})
 	a.authors[i].followed, a.authors[k].followed = true, true
-	a.look(reader, "followMany", k)
+	a.look(reader, []string{"followMany"}, k)
 }
 
-// look reads all that the actor knows of relations, and of one of those around them.
-func (a *actor) look(server int, after string, who int) {
+// look reads all that the actor knows of relations, and of one of those around them; of the
+// lists that the actor alone sees those that these mutations move.
+func (a *actor) look(server int, after []string, who int) {
 	var feed, following, followers, asking, blocked, muted []string
 	for _, x := range a.authors {
 		if x.followed {
@@ -102,20 +103,32 @@ func (a *actor) look(server int, after string, who int) {
 	newestFirst(feed)
 	slices.Sort(following)
 	list := func(ids []string) string { return fmt.Sprintf(`{"totalCount":%d,"nodes":%s}`, len(ids), nodes(ids)) }
+	var doc, want string
+	for _, own := range []struct {
+		name, movedBy, alsoBy string
+		ids                   []string
+	}{
+		{"followRequests", "acceptFollowRequest", "rejectFollowRequest", asking},
+		{"blockedUsers", "block", "unblock", blocked},
+		{"mutedUsers", "mute", "unmute", muted},
+	} {
+		if isOf(own.movedBy, after...) || isOf(own.alsoBy, after...) {
+			doc += own.name + " { totalCount nodes { id } } "
+			want += fmt.Sprintf("%q:%s,", own.name, list(own.ids))
+		}
+	}
 	x := a.authors[who]
 	var theirs []string // followers
 	if x.followed {
 		theirs = []string{a.gid}
 	}
-	const doc = `query($u: ID!) {
-		viewer { followingCount following { totalCount nodes { id } } followerCount followers { totalCount nodes { id } } }
-		followRequests { totalCount nodes { id } } blockedUsers { totalCount nodes { id } } mutedUsers { totalCount nodes { id } }
+	a.read(server, strings.Join(after, ", "), `query($u: ID!) {
+		viewer { followingCount following { totalCount nodes { id } } followerCount followers { totalCount nodes { id } } } `+doc+`
 		node(id: $u) { ... on User { viewerIsFollowing isFollowingViewer viewerIsBlocking viewerIsMuting viewerCanFollow followerCount followers { totalCount nodes { id } } } }
-		followFeed(first: 40) { nodes { id } } }`
-	a.read(server, after, doc, object{"u": x.gid}, fmt.Sprintf(
-		`{"viewer":{"followingCount":%d,"following":%s,"followerCount":%d,"followers":%s},"followRequests":%s,"blockedUsers":%s,"mutedUsers":%s,`+
+		followFeed(first: 40) { nodes { id } } }`, object{"u": x.gid}, fmt.Sprintf(
+		`{"viewer":{"followingCount":%d,"following":%s,"followerCount":%d,"followers":%s},%s`+
 			`"node":{"viewerIsFollowing":%t,"isFollowingViewer":%t,"viewerIsBlocking":%t,"viewerIsMuting":%t,"viewerCanFollow":%t,"followerCount":%d,"followers":%s},`+
 			`"followFeed":{"nodes":%s}}`,
-		len(following), list(following), len(followers), list(followers), list(asking), list(blocked), list(muted),
+		len(following), list(following), len(followers), list(followers), want,
 		x.followed, x.follows, x.blocked, x.muted, !x.followed && !x.blocked, len(theirs), list(theirs), nodes(feed)))
 }
