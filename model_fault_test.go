@@ -8,27 +8,41 @@ import (
 	"pgregory.net/rapid"
 
 	"kith/feed"
-	"kith/follow"
 	"kith/social"
 )
+
+// stage is the servers of a model test, and what befalls them and their Redis.
+type stage struct {
+	t     *testing.T
+	world *cachedWorld
+	ids   []social.ID // of the people in it
+	down  bool        // Redis
+}
+
+func (m *stage) server(r *rapid.T) *server {
+	return m.world.servers[rapid.IntRange(0, len(m.world.servers)-1).Draw(r, "server")]
+}
+
+func (m *stage) person(r *rapid.T, label string) social.ID {
+	return rapid.SampledFrom(m.ids).Draw(r, label)
+}
 
 // faults are what happens to the servers and their Redis, some more often than others.
 var faults = []struct {
 	weight int
-	do     func(*model, *rapid.T)
+	do     func(*stage, *rapid.T)
 }{
-	{30, (*model).dropKeys},
-	{4, (*model).flush},
-	{3, (*model).stopRedis},
-	{8, (*model).startRedis},
-	{2, (*model).restoreSnapshot},
-	{10, (*model).repeatEvents},
-	{6, (*model).haltWorker},
-	{10, (*model).beginWorker},
+	{30, (*stage).dropKeys},
+	{4, (*stage).flush},
+	{3, (*stage).stopRedis},
+	{8, (*stage).startRedis},
+	{10, (*stage).repeatEvents},
+	{6, (*stage).haltWorker},
+	{10, (*stage).beginWorker},
 }
 
 // fault does one of them, about once in three times that it is asked.
-func (m *model) fault(r *rapid.T) {
+func (m *stage) fault(r *rapid.T) {
 	n := rapid.IntRange(0, 220).Draw(r, "fault")
 	for _, f := range faults {
 		if n -= f.weight; n < 0 {
@@ -38,8 +52,17 @@ func (m *model) fault(r *rapid.T) {
 	}
 }
 
+// faultOrSnapshot is a fault, or less often than any other an older state of Redis.
+func (m *model) faultOrSnapshot(r *rapid.T) {
+	if rapid.IntRange(0, 110).Draw(r, "snapshot") == 0 {
+		m.restoreSnapshot(r)
+		return
+	}
+	m.fault(r)
+}
+
 // dropKeys takes keys of one kind, or all of one person.
-func (m *model) dropKeys(r *rapid.T) {
+func (m *stage) dropKeys(r *rapid.T) {
 	if m.down {
 		return
 	}
@@ -47,20 +70,20 @@ func (m *model) dropKeys(r *rapid.T) {
 	m.world.redis.DropKeys(m.t, rapid.SampledFrom(patterns).Draw(r, "keys"))
 }
 
-func (m *model) flush(*rapid.T) {
+func (m *stage) flush(*rapid.T) {
 	if !m.down {
 		m.world.redis.Flush(m.t)
 	}
 }
 
-func (m *model) stopRedis(*rapid.T) {
+func (m *stage) stopRedis(*rapid.T) {
 	if !m.down {
 		m.world.redis.Kill(m.t)
 		m.down = true
 	}
 }
 
-func (m *model) startRedis(*rapid.T) {
+func (m *stage) startRedis(*rapid.T) {
 	if m.down {
 		m.world.redis.Start(m.t)
 		m.down = false
@@ -100,7 +123,7 @@ func (m *model) epochs() []int64 {
 }
 
 // repeatEvents sets the consumer back by some events, while nobody works.
-func (m *model) repeatEvents(r *rapid.T) {
+func (m *stage) repeatEvents(r *rapid.T) {
 	by := rapid.IntRange(1, 20).Draw(r, "events")
 	working := m.world.haltAll()
 	m.world.Exec(m.t, "UPDATE consumed SET position = CASE WHEN position > ? THEN position - ? ELSE 0 END", by, by)
@@ -110,18 +133,18 @@ func (m *model) repeatEvents(r *rapid.T) {
 }
 
 // guarded tells whether any server works.
-func (m *model) guarded() bool {
+func (m *stage) guarded() bool {
 	return slices.ContainsFunc(m.world.stops, func(stop context.CancelFunc) bool { return stop != nil })
 }
 
-func (m *model) haltWorker(r *rapid.T) {
+func (m *stage) haltWorker(r *rapid.T) {
 	i := rapid.IntRange(0, len(m.world.servers)-1).Draw(r, "worker")
 	if m.world.works(i) {
 		m.world.halt(i)
 	}
 }
 
-func (m *model) beginWorker(*rapid.T) {
+func (m *stage) beginWorker(*rapid.T) {
 	for i := range m.world.servers {
 		if i < 2 && !m.world.works(i) {
 			m.world.begin(i)
@@ -131,7 +154,7 @@ func (m *model) beginWorker(*rapid.T) {
 }
 
 // mend ends all faults.
-func (m *model) mend() {
+func (m *stage) mend() {
 	m.startRedis(nil)
 	for i := range m.world.servers {
 		if i < 2 && !m.world.works(i) {
@@ -149,38 +172,11 @@ func (m *model) settle(*rapid.T) {
 	}
 }
 
-// followDying is a follow or unfollow through a server that dies between its commit and
-// what it owes the caches: nobody got an answer. Whoever repeats it through another gets
-// one, and must see it.
-func (m *model) followDying(r *rapid.T) {
-	pair := social.Pair{UserID: m.person(r, "viewer"), TargetID: m.person(r, "target")}
-	if pair.UserID == pair.TargetID {
-		r.Skip("oneself")
-	}
-	s := m.server(r)
-	dying := follow.New(s.store.db, m.clock.Now, follow.Config{})
-	to := rapid.Bool().Draw(r, "to follow")
-	for i, g := range []*follow.Graph{dying, s.graph} {
-		call := g.Unfollow
-		if to {
-			call = g.Follow
-		}
-		got, err := call(context.Background(), pair.UserID, pair.TargetID)
-		if err != nil {
-			r.Fatal(err)
-		}
-		if i == 1 && got.Changed {
-			r.Fatal("changed twice")
-		}
-	}
-	m.follows[pair] = to
-}
-
 // followAndPublish is what the caches have most trouble with: a follow, and at once a blog
 // of the one who is followed.
 func (m *model) followAndPublish(r *rapid.T) {
 	m.follow(r)
-	author := m.person(r, "author")
+	author := m.active(r, "author", m.ids)
 	b, err := m.server(r).feed.Publish(context.Background(), author, feed.Draft{Title: "a blog", Content: "text"})
 	if err != nil {
 		r.Fatal(err)

@@ -24,11 +24,12 @@ import (
 // actor is a person who writes through one server and at once reads through another. Only
 // they change what they look at, so they know exactly what every later read must show.
 type actor struct {
-	t    testing.TB
-	ask  func(server int, doc string, vars map[string]any) socialtest.Answer // of status 0: none came
-	pick func() (writer, reader int)
-	id   social.ID
-	gid  string
+	t      testing.TB
+	ask    ask
+	pick   func() (writer, reader int)
+	id     social.ID
+	gid    string
+	handle string
 	// authors are followed by this person alone. Their blogs were there before.
 	authors []author
 	blogs   []string // own, that are not deleted
@@ -38,22 +39,37 @@ type actor struct {
 	tally *tally
 }
 
-// author is somebody to be followed.
+// ask sends a request as one person; an answer of status 0 did not come.
+type ask = func(server int, doc string, vars map[string]any) socialtest.Answer
+
+// speak gives the actor, and those around them, their ways to ask.
+func (a *actor) speak(as func(handle string) ask) {
+	a.ask = as(a.handle)
+	for i := range a.authors {
+		a.authors[i].ask = as(a.authors[i].handle)
+	}
+}
+
+// author is somebody to be followed, who asks to follow the actor at times.
 type author struct {
 	gid      string
+	handle   string
+	ask      ask
 	blogs    []string
 	followed bool
+	relation
 }
 
 // tally counts what all actors have done.
 type tally struct {
-	answered, unavailable, cached atomic.Int64
+	mutations, answered, unavailable, cached atomic.Int64 // answered are requests
 	// isCached tells whether a read of the person through the server may use caches now.
 	isCached func(server int, who social.ID) bool
 }
 
 func (n *tally) String() string {
-	return fmt.Sprintf("%d mutations answered, %d not, %d reads with the caches on", n.answered.Load(), n.unavailable.Load(), n.cached.Load())
+	return fmt.Sprintf("%d mutations answered in %d requests, %d not, %d reads with the caches on",
+		n.mutations.Load(), n.answered.Load(), n.unavailable.Load(), n.cached.Load())
 }
 
 // writes has every mutation but those of tokens and accounts, and the repetition of each that can be repeated: one
@@ -70,26 +86,34 @@ func (a *actor) writes() []func() {
 			}
 		}
 	}
-	return []func(){again(follow), a.publish, again(unfollow), a.delete, a.rename}
+	return []func(){again(follow), again(a.followTwo), a.publish, again(unfollow), a.delete, a.rename, a.relate}
 }
 
-// write sends a mutation until it is answered. Whether one that is UNAVAILABLE has happened
-// nobody knows, and each can be repeated.
+// write sends a mutation, and gives its payload and where to read what it has left.
 func (a *actor) write(field, doc string, vars map[string]any) (payload gjson.Result, reader int) {
+	data, reader := a.send(a.ask, doc, vars, field)
+	a.tally.answered.Add(1)
+	a.tally.mutations.Add(1)
+	return data.Get(field), reader
+}
+
+// send sends mutations until all are answered. Whether one that is UNAVAILABLE has happened
+// nobody knows, and each can be repeated.
+func (a *actor) send(as ask, doc string, vars map[string]any, fields ...string) (data gjson.Result, reader int) {
 	for range 100 {
 		writer, reader := a.pick()
-		got := a.ask(writer, doc, vars)
-		if payload := got.Data().Get(field); payload.IsObject() {
-			a.tally.answered.Add(1)
-			return payload, reader
+		got := as(writer, doc, vars)
+		data := got.Data()
+		if !slices.ContainsFunc(fields, func(f string) bool { return !data.Get(f).IsObject() }) {
+			return data, reader
 		}
 		if got.Status != 0 && got.Code() != "UNAVAILABLE" {
-			a.t.Errorf("%s: %d %s", field, got.Status, got.Body)
+			a.t.Errorf("%v: %d %s", fields, got.Status, got.Body)
 			break
 		}
 		a.tally.unavailable.Add(1)
 	}
-	a.t.Errorf("%s was never answered", field)
+	a.t.Errorf("%v was never answered", fields)
 	return gjson.Result{}, 0
 }
 
@@ -226,47 +250,49 @@ func sorted(a socialtest.Answer, path string) socialtest.Answer {
 // cast makes actors with three authors each, of 7, 3 and 1 blogs.
 func (w *cachedWorld) cast(t testing.TB, n int) []*actor {
 	t.Helper()
-	actors, handles := newActors(t, w.Store, n)
+	actors := newActors(t, w.Store, n)
 	count := &tally{isCached: func(server int, who social.ID) bool {
 		_, on := w.servers[server].caches.Epoch(rdb.Partition(who))
 		return on
 	}}
-	for i, a := range actors {
-		session, err := w.accounts.SessionOf(context.Background(), handles[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, a := range actors {
 		a.tally, a.pick = count, w.twoServers
-		a.ask = func(server int, doc string, vars map[string]any) socialtest.Answer {
-			return socialtest.Client{Handler: w.servers[server].handler, Token: session.Token}.Do(t, doc, vars)
-		}
+		a.speak(func(handle string) ask {
+			session, err := w.accounts.SessionOf(context.Background(), handle)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return func(server int, doc string, vars map[string]any) socialtest.Answer {
+				return socialtest.Client{Handler: w.servers[server].handler, Token: session.Token}.Do(t, doc, vars)
+			}
+		})
 	}
 	return actors
 }
 
-// newActors writes actors and their authors into the store at once.
-func newActors(t testing.TB, s *socialtest.Store, n int) (actors []*actor, handles []string) {
+// newActors writes actors, who are private, and their authors into the store at once.
+func newActors(t testing.TB, s *socialtest.Store, n int) (actors []*actor) {
 	t.Helper()
 	ids := social.NewSnowflake(time.Now, socialtest.Node(1))
-	insert := func(tx *db.Tx) (*social.User, error) {
+	insert := func(tx *db.Tx, isPrivate bool) (*social.User, error) {
 		id, err := ids.Next(t.Context())
-		u := &social.User{ID: id, Handle: fmt.Sprintf("a_%d", id), Name: "Somebody"}
+		u := &social.User{ID: id, Handle: fmt.Sprintf("a_%d", id), Name: "Somebody", IsPrivate: isPrivate}
 		return u, errors.Join(err, tx.InsertUser(t.Context(), u, "no hash"))
 	}
 	err := s.OpenServer(t).Transact(t.Context(), func(tx *db.Tx) error {
-		actors, handles = nil, nil
+		actors = nil
 		for range n {
-			me, err := insert(tx)
+			me, err := insert(tx, true)
 			if err != nil {
 				return err
 			}
-			a := &actor{t: t, id: me.ID, gid: me.GlobalID()}
+			a := &actor{t: t, id: me.ID, gid: me.GlobalID(), handle: me.Handle}
 			for _, blogs := range []int64{7, 3, 1} {
-				u, err := insert(tx)
+				u, err := insert(tx, false)
 				if err != nil {
 					return err
 				}
-				x := author{gid: u.GlobalID()}
+				x := author{gid: u.GlobalID(), handle: u.Handle}
 				for range blogs {
 					id, err := ids.Next(t.Context())
 					b := &social.Blog{ID: id, AuthorID: u.ID, Title: "a blog", Content: "text"}
@@ -280,14 +306,14 @@ func newActors(t testing.TB, s *socialtest.Store, n int) (actors []*actor, handl
 				}
 				a.authors = append(a.authors, x)
 			}
-			actors, handles = append(actors, a), append(handles, me.Handle)
+			actors = append(actors, a)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return actors, handles
+	return actors
 }
 
 // twoServers are two that work, not the same where there are two.

@@ -220,26 +220,29 @@ func TestAStoppedServerHidesNoWrite(t *testing.T) {
 			"--jwt-secret", testSecret, "--rate-limits", "off", "--inbox-size", "4"))
 	}
 	s.Await(t, "SELECT COUNT(*) = 0 FROM cache_state WHERE is_on = 0")
-	actors, handles := newActors(t, s, 20)
+	actors := newActors(t, s, 20)
 	accounts, err := account.New(s.OpenServer(t), s.IDs, time.Now, account.Config{Secret: testSecret, CheapHashes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	count := &tally{isCached: func(int, social.ID) bool { return false }}
-	for i, a := range actors {
-		session, err := accounts.SessionOf(t.Context(), handles[i])
+	as := func(handle string) ask {
+		session, err := accounts.SessionOf(t.Context(), handle)
 		if err != nil {
 			t.Fatal(err)
 		}
 		me := caller{token: session.Token}
-		a.tally, a.pick = count, func() (writer, reader int) { w := rand.IntN(2); return w, 1 - w }
-		a.ask = func(server int, doc string, vars map[string]any) socialtest.Answer {
+		return func(server int, doc string, vars map[string]any) socialtest.Answer {
 			got, err := me.post(t.Context(), servers[server].url, doc, vars)
 			if err != nil { // one who was stopped may have cut off who waited
 				return socialtest.Answer{}
 			}
 			return socialtest.Answer{Status: 200, Body: got.Raw}
 		}
+	}
+	for _, a := range actors {
+		a.tally, a.pick = count, func() (writer, reader int) { w := rand.IntN(2); return w, 1 - w }
+		a.speak(as)
 	}
 	done := make(chan struct{})
 	go func() {
