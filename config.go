@@ -25,6 +25,8 @@ type commands struct {
 	User    userCommand    `cmd:"" help:"Suspend, restore or delete an account."`
 	Events  eventsCommand  `cmd:"" help:"Look at those who consume events, and at what they could not take."`
 	Inspect inspectCommand `cmd:"" help:"Look at what lies in the stores, and why."`
+
+	Reconcile reconcileCommand `cmd:"" help:"Hold the stores against themselves: both sides of every edge, counts, caches. Exit code 1 on drift that is left."`
 }
 
 // storeFlags say where the truth is.

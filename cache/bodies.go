@@ -172,6 +172,7 @@ func (b *Bodies) Heard(body any) {
 		b.counts.Drop(e.AuthorID)
 	case social.UserBody:
 		b.users.Drop(e.UserID)
+		b.counts.Drop(e.UserID)
 		b.ids.Clear() // of whom somebody new may be, the event does not tell
 	}
 }

@@ -21,7 +21,8 @@ const (
 )
 
 // Consume brings events to the caches: new blogs to the inboxes of the author's followers,
-// deleted ones out of them, and once more what the servers have done before they answered.
+// deleted ones out of them, once more what the servers have done before they answered, and
+// that a person's counts are to be read anew.
 // It looks at the rows as they are now, and may come late, twice, and out of order.
 func (f *Feed) Consume(ctx context.Context, evs []events.Event) error {
 	for _, e := range evs {
@@ -31,6 +32,8 @@ func (f *Feed) Consume(ctx context.Context, evs []events.Event) error {
 			err = f.fanOut(ctx, body)
 		case social.FollowBody:
 			err = f.movedAgain(ctx, body.Changes)
+		case social.UserBody: // whose counts may have been mended
+			err = f.caches.SettleApart(ctx, rdb.DropCounts(body.UserID))
 		}
 		if err != nil {
 			return err

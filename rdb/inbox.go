@@ -120,6 +120,13 @@ func DropInbox(who social.ID) *Call {
 	return &Call{Part: Partition(who), name: "DEL", keys: inboxes([]social.ID{who})}
 }
 
+// DropFollowing deletes whom a person follows, and ends the filling of it that is under way.
+func DropFollowing(who social.ID) *Call {
+	return &Call{Part: Partition(who), name: "DEL", keys: func(e int64) []string {
+		return []string{followingKey(e, who), leaseOf(followingKey(e, who))}
+	}}
+}
+
 func inboxes(people []social.ID) func(int64) []string {
 	return func(epoch int64) []string {
 		keys := make([]string, len(people))

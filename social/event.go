@@ -52,7 +52,8 @@ type BlogBody struct {
 	Deleted  bool `json:"deleted,omitempty"`
 }
 
-// UserBody is a person whose account was made, or whose profile, status or tokens changed.
+// UserBody is a person whose account was made, whose profile, status or tokens changed, or
+// whose counts were mended.
 type UserBody struct {
 	UserID ID `json:"user,string"`
 	// Ended is which of their tokens have ended with it; nil for none.

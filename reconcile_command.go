@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"kith/ops"
+	"kith/rdb"
+	"kith/social"
+)
+
+// reconcileCommand looks for what the stores disagree about, and mends it. It works beside
+// running servers, twice at once too, and can be stopped and run again.
+type reconcileCommand struct {
+	storeFlags
+	Redis  string `name:"redis" env:"KITH_REDIS" placeholder:"URL" help:"Redis of the servers: redis://host:port, or the addresses of a cluster, separated by commas. Needed with --mysql, and only with it."`
+	Repair bool   `name:"repair" help:"Mend what is found."`
+	From   string `name:"from" placeholder:"ID" help:"Go on with this person, by their id in GraphQL or its number, as a run that was stopped prints it."`
+}
+
+// Run prints what was found. Drift that is left is an error.
+func (c *reconcileCommand) Run(ctx context.Context, out io.Writer) error {
+	if (c.MySQL == "") != (c.Redis == "") {
+		return errors.New("--mysql and --redis go together: without both, the store is embedded")
+	}
+	from, err := userID(c.From)
+	if err != nil {
+		return err
+	}
+	d, err := c.openBeside(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	cfg := ops.ReconcileConfig{Repair: c.Repair, From: from}
+	if c.Redis != "" {
+		if cfg.Redis, err = rdb.Open(rdb.Config{URL: c.Redis}); err != nil {
+			return err
+		}
+		defer func() { _ = cfg.Redis.Close() }()
+	}
+	bar := newBar(os.Stderr)
+	cfg.Progress = bar.show
+	report, err := ops.Reconcile(ctx, d, clock, cfg)
+	bar.end()
+	if cfg.Redis == nil {
+		_, _ = fmt.Fprintln(out, "Redis is in the process of the server and cannot be seen from here: rows alone are compared.")
+	}
+	// Handles are looked up though the run was stopped.
+	if printed := printReconciled(context.WithoutCancel(ctx), out, d, report); err == nil {
+		err = printed
+	} else {
+		return fmt.Errorf("stopped, and goes on with --from %d: %w", report.Next, err)
+	}
+	if err != nil {
+		return err
+	}
+	switch _, left := report.Drift(); {
+	case left == 0:
+		return nil
+	case c.Repair:
+		return fmt.Errorf("%d things could not be mended: run it again", left)
+	default:
+		return fmt.Errorf("%d things disagree: --repair mends them", left)
+	}
+}
+
+// userID reads a global id or a number; 0 for the empty text.
+func userID(text string) (social.ID, error) {
+	if text == "" {
+		return 0, nil
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
+		return social.ID(n), nil
+	}
+	return social.ParseIDOf(social.UserNode, "from", text)
+}
+
+// bar shows progress on a terminal, and nothing elsewhere.
+type bar struct{ *progressbar.ProgressBar }
+
+func newBar(terminal *os.File) bar {
+	return bar{progressbar.NewOptions64(-1,
+		progressbar.OptionSetWriter(terminal),
+		progressbar.OptionSetVisibility(term.IsTerminal(int(terminal.Fd()))),
+		progressbar.OptionSetDescription("people"),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetPredictTime(true),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
+// show draws it; what cannot be drawn is no reason to stop.
+func (b bar) show(done, of int64) {
+	b.ChangeMax64(of)
+	_ = b.Set64(done)
+}
+
+func (b bar) end() { _ = b.Clear() }
