@@ -14,6 +14,13 @@ import (
 // once more, a few times; what never stands still is not judged.
 func (r *reconciler) lookAgain(ctx context.Context, doubts []*cacheLook) error {
 	for n := 1; len(doubts) > 0 && n < cacheLooks; n++ {
+		if n > 1 { // so that a key's age tells whether it was there before
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(2 * ageSlack):
+			}
+		}
 		passed, err := r.awaitConsumer(ctx)
 		if err != nil {
 			return err
