@@ -116,7 +116,7 @@ func (w *cachedWorld) reconcile(t *testing.T, cfg ops.ReconcileConfig) *ops.Reco
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	cfg.Redis = r
 	report, err := ops.Reconcile(t.Context(), w.DB, w.Clock.Now, cfg)
 	if err != nil {
