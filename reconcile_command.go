@@ -54,13 +54,12 @@ func (c *reconcileCommand) Run(ctx context.Context, out io.Writer) error {
 		_, _ = fmt.Fprintln(out, "Redis is in the process of the server and cannot be seen from here: rows alone are compared.")
 	}
 	// Handles are looked up though the run was stopped.
-	if printed := printReconciled(context.WithoutCancel(ctx), out, d, report); err == nil {
-		err = printed
-	} else {
-		return fmt.Errorf("stopped, and goes on with --from %d: %w", report.Next, err)
-	}
+	printed := printReconciled(context.WithoutCancel(ctx), out, d, report)
 	if err != nil {
-		return err
+		return errors.Join(fmt.Errorf("stopped, and goes on with --from %d: %w", report.Next, err), printed)
+	}
+	if printed != nil {
+		return printed
 	}
 	switch _, left := report.Drift(); {
 	case left == 0:

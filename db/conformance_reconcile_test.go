@@ -193,8 +193,12 @@ func TestPieceOfEdgesReadsNoMoreThanItself(t *testing.T) {
 		s.Exec(t, "ANALYZE TABLE following, follower, block")
 		for _, from := range []social.ID{0, entries / 2, entries - size} {
 			for name, read := range map[string]func(tx *db.Tx) func(context.Context, social.Pair, social.ID, int) ([]db.EdgeSides, error){
-				"owners":  func(tx *db.Tx) func(context.Context, social.Pair, social.ID, int) ([]db.EdgeSides, error) { return tx.EdgesAfter },
-				"targets": func(tx *db.Tx) func(context.Context, social.Pair, social.ID, int) ([]db.EdgeSides, error) { return tx.MirrorsAfter },
+				"owners": func(tx *db.Tx) func(context.Context, social.Pair, social.ID, int) ([]db.EdgeSides, error) {
+					return tx.EdgesAfter
+				},
+				"targets": func(tx *db.Tx) func(context.Context, social.Pair, social.ID, int) ([]db.EdgeSides, error) {
+					return tx.MirrorsAfter
+				},
 			} {
 				after := social.Pair{UserID: 1, TargetID: 9 + from}
 				if name == "targets" {

@@ -88,10 +88,10 @@ func (r *reconciler) piece(ctx context.Context, people []social.ID, after, upTo 
 	if err := r.counts(ctx, people); err != nil {
 		return err
 	}
-	if err := r.edges(ctx, r.db.EdgesAfter, social.Pair{UserID: after, TargetID: math.MaxInt64}, upTo); err != nil {
+	if err := r.edges(ctx, false, after, upTo); err != nil {
 		return err
 	}
-	if err := r.edges(ctx, r.db.MirrorsAfter, social.Pair{UserID: math.MaxInt64, TargetID: after}, upTo); err != nil {
+	if err := r.edges(ctx, true, after, upTo); err != nil {
 		return err
 	}
 	return r.caches(ctx, people)

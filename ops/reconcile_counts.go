@@ -29,7 +29,9 @@ func (r *reconciler) counts(ctx context.Context, people []social.ID) error {
 // counts too.
 func judgeCounts(c db.Counted) []Found {
 	var found []Found
-	add := func(kind Drift, detail string) { found = append(found, Found{Kind: kind, Who: c.UserID, Detail: detail}) }
+	add := func(kind Drift, detail string) {
+		found = append(found, Found{Kind: kind, Who: c.UserID, Detail: detail})
+	}
 	compare := func(kind Drift, stored, rows int64) {
 		if stored != rows {
 			add(kind, fmt.Sprintf("stored %d, rows %d", stored, rows))

@@ -5,17 +5,20 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"kith/db"
 	"kith/social"
 )
 
-// readEdges reads a piece of edges, from one side.
-type readEdges func(ctx context.Context, after social.Pair, upTo social.ID, limit int) ([]db.EdgeSides, error)
-
-// edges looks at all edges of a side after one, up to a person.
-func (r *reconciler) edges(ctx context.Context, read readEdges, after social.Pair, upTo social.ID) error {
+// edges looks at all edges of the owners after one, up to another; with mirrors at those of
+// the targets, from where nothing is new but what has no row at its owner.
+func (r *reconciler) edges(ctx context.Context, mirrors bool, from, upTo social.ID) error {
+	read, after := r.db.EdgesAfter, social.Pair{UserID: from, TargetID: math.MaxInt64}
+	if mirrors {
+		read, after = r.db.MirrorsAfter, after.Reversed()
+	}
 	for {
 		piece, err := read(ctx, after, upTo, edgePiece)
 		if err != nil {
@@ -23,7 +26,7 @@ func (r *reconciler) edges(ctx context.Context, read readEdges, after social.Pai
 		}
 		var doubtful []social.Pair
 		for _, e := range piece {
-			if kind, _ := judgeEdge(e); kind != "" {
+			if kind, _ := judgeEdge(e); kind != "" && (kind == NoEdge || !mirrors) {
 				doubtful = append(doubtful, e.Pair)
 			}
 		}

@@ -14,6 +14,13 @@ import (
 // once more, a few times; what never stands still is not judged.
 func (r *reconciler) lookAgain(ctx context.Context, doubts []*cacheLook) error {
 	for n := 1; len(doubts) > 0 && n < cacheLooks; n++ {
+		if n > 1 { // so that a key's age tells whether it was there before
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(2 * ageSlack):
+			}
+		}
 		passed, err := r.awaitConsumer(ctx)
 		if err != nil {
 			return err
@@ -88,8 +95,8 @@ func judgeCaches(first, now *cacheLook) (found []Found, settled bool) {
 		return nil, true
 	}
 	settled = true
-	add := func(kind Drift, isSo, known bool, detail string) {
-		if settled = settled && known; isSo && known {
+	add := func(kind Drift, known bool, detail string) {
+		if settled = settled && known; known {
 			found = append(found, Found{Kind: kind, Who: now.who, Detail: detail})
 		}
 	}
@@ -98,22 +105,22 @@ func judgeCaches(first, now *cacheLook) (found []Found, settled bool) {
 		// from before the first look would have been brought up to that, or dropped.
 		have := now.keys.Following.Version
 		known := have == now.version || have > now.version || have < first.version
-		add(CacheFollowing, true, known, fmt.Sprintf("%d at version %d, rows %d at version %d", len(now.keys.Following.Followed), have, len(now.followed), now.version))
+		add(CacheFollowing, known, fmt.Sprintf("%d at version %d, rows %d at version %d", len(now.keys.Following.Followed), have, len(now.followed), now.version))
 	}
 	if now.otherCounts() {
 		// Whatever changed counts has dropped them since: those that were wrong and are as old
 		// as that were not.
 		k := now.keys.Counts
 		known := k.Age < 0 || first.otherCounts() && k.Age > now.at.Sub(first.at)+ageSlack
-		add(CacheCounts, true, known, fmt.Sprintf("%s, rows %s", countsText(k.Counts), countsText(now.counts)))
+		add(CacheCounts, known, fmt.Sprintf("%s, rows %s", countsText(k.Counts), countsText(now.counts)))
 	}
 	// What both looks saw in the rows, with the same people followed, has been brought.
 	known := first.version == now.version
 	if lacking := both(first.published, now.lacking()); len(lacking) > 0 {
-		add(InboxLacks, true, known, fmt.Sprintf("%d, blog %d among them", len(lacking), lacking[0]))
+		add(InboxLacks, known, fmt.Sprintf("%d, blog %d among them", len(lacking), lacking[0]))
 	}
 	if leftovers := shared(first.leftovers(), now.leftovers()); len(leftovers) > 0 {
-		add(InboxLeftovers, true, known, fmt.Sprintf("%d, blog %d among them", len(leftovers), leftovers[0]))
+		add(InboxLeftovers, known, fmt.Sprintf("%d, blog %d among them", len(leftovers), leftovers[0]))
 	}
 	return found, settled
 }

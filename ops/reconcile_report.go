@@ -29,7 +29,7 @@ const (
 	InboxLeftovers Drift = "the inbox has entries that nobody is shown"
 )
 
-// Drifts are all kinds, in their order.
+// drifts are all kinds, in their order.
 var drifts = []Drift{
 	NoMirror, OtherMirror, NoEdge, EdgeAndBlock, NoActor, NoCounts, WrongFollowing, WrongPending, WrongBlocking,
 	WrongMuting, WrongFollowers, WrongRequests, WrongBlogs, CacheFollowing, CacheCounts, InboxLacks, CacheGarbled, InboxLeftovers,
