@@ -32,7 +32,7 @@ type stretch struct {
 	atEnd    bool
 }
 
-func (s *stretch) weight() uint32 { return uint32(len(s.followed)+2*len(s.refs)) + 16 } //nolint:gosec // a few thousand
+func (s *stretch) weight() uint32 { return uint32(len(s.followed)+2*len(s.refs)) + 16 }
 
 func newAhead() *otter.Cache[social.ID, *stretch] {
 	return otter.Must(&otter.Options[social.ID, *stretch]{

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"testing"
 
-	"kith/account"
 	"kith/db"
 	"kith/follow"
 	"kith/social"
@@ -249,6 +248,11 @@ func TestManyAreFollowedEachByItself(t *testing.T) {
 	})
 }
 
+func setStatus(t testing.TB, s *socialtest.Store, id social.ID, to social.UserStatus) {
+	t.Helper()
+	noError(t, s.DB.Transact(t.Context(), func(tx *db.Tx) error { return tx.UpdateStatus(t.Context(), id, to) }))
+}
+
 // settled lets the settler do all that there is.
 func settled(t testing.TB, s *socialtest.Store, g *follow.Graph) {
 	t.Helper()
@@ -263,9 +267,8 @@ func TestEdgesOfTheSuspendedAreHiddenAndComeBack(t *testing.T) {
 		s.Exec(t, "UPDATE user SET is_private = 1 WHERE id = 4")
 		g := follow.New(s.DB, s.Clock.Now, follow.Config{})
 		status := func(id social.ID, to social.UserStatus) func(context.Context) error {
-			return func(ctx context.Context) error {
-				_, err := account.SetStatus(ctx, s.DB, s.Clock.Now, "user"+id.String(), to)
-				noError(t, err)
+			return func(context.Context) error {
+				setStatus(t, s, id, to)
 				settled(t, s, g)
 				return nil
 			}
@@ -305,8 +308,7 @@ func TestSettlingEndsOnceNobodyCanHaveReadTheOldStatus(t *testing.T) {
 	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
 		people(t, s, 1, 2)
 		g := follow.New(s.DB, s.Clock.Now, follow.Config{})
-		_, err := account.SetStatus(t.Context(), s.DB, s.Clock.Now, "user2", social.Suspended)
-		noError(t, err)
+		setStatus(t, s, 2, social.Suspended)
 		settled(t, s, g)
 		equal(t, "still to settle", s.Int(t, "SELECT COUNT(*) FROM settling"), 1)
 		late := social.Edge{Pair: social.Pair{UserID: 1, TargetID: 2}, State: social.Following, Since: 5}
