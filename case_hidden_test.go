@@ -105,6 +105,9 @@ func TestFiltersAddAtMostThreeRoundTrips(t *testing.T) {
 				me.Handler = s.handler
 				me.follow(t, a)
 				me.follow(t, b)
+				if len(w.servers) > 1 { // else an event may end the filling of what the first reading finds missing
+					w.drained(t)
+				}
 				w.blogsBy(t, b, time.Minute, c.hidden)
 				if c.shown > 0 {
 					w.blogsBy(t, a, 100*time.Hour, c.shown)

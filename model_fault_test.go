@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -106,7 +107,9 @@ func (m *model) restoreSnapshot(r *rapid.T) {
 	}
 	before := m.epochs()
 	redis.Restore(m.t)
-	for behind := true; behind; {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for behind := true; behind; <-tick.C {
 		behind = false
 		for part, epoch := range m.epochs() {
 			behind = behind || epoch <= before[part]

@@ -86,7 +86,11 @@ func (a *actor) writes() []func() {
 			}
 		}
 	}
-	return []func(){again(follow), again(a.followTwo), a.publish, again(unfollow), a.delete, a.rename, a.relate}
+	all := []func(){again(follow), a.publish, again(unfollow), a.delete, a.rename}
+	if rand.IntN(10) == 0 { // these take as long as all others
+		all = append(all, again(a.followTwo), a.relate)
+	}
+	return all
 }
 
 // write sends a mutation, and gives its payload and where to read what it has left.

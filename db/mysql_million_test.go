@@ -32,15 +32,21 @@ func crowded(t testing.TB, s *socialtest.Store) {
 	}
 	s.Exec(t, fmt.Sprintf(`INSERT INTO following (user_id, target_id, state, since)
 		SELECT %d, seq, 1, 1700000000000 FROM seq_2000000_to_2005000`, stranger))
+	s.Exec(t, fmt.Sprintf(`INSERT INTO follower (user_id, follower_id, state, since)
+		SELECT %d, %d + 200 * seq, 2, 1700000000000 + seq DIV 3 FROM seq_1_to_%d`, viewer, crowdFrom, followedByViewer))
+	for _, table := range []string{"block", "mute"} {
+		s.Exec(t, fmt.Sprintf(`INSERT INTO %s (user_id, target_id, since)
+			SELECT %d, %d + 200 * seq, 1700000000000 + seq DIV 3 FROM seq_1_to_%d`, table, viewer, crowdFrom, followedByViewer))
+	}
 	s.Exec(t, `INSERT INTO user (id, handle, name, bio, password_hash) SELECT seq, CONCAT('a_', LPAD(seq, 7, '0')), 'x', '', '' FROM seq_1_to_100000`)
-	s.Exec(t, "ANALYZE TABLE follower, following, user")
+	s.Exec(t, "ANALYZE TABLE follower, following, block, mute, user")
 }
 
 // planned checks what the planner says: each table by the index that its reading names in
 // its doc, nothing sorted and nothing gathered first.
 func planned(t testing.TB, d *db.DB, what string, read func(ctx context.Context, tx *db.Tx) error) {
 	t.Helper()
-	keys := []string{"following_list", "follower_list", "user_handle", "PRIMARY"}
+	keys := []string{"following_list", "follower_list", "block_list", "mute_list", "user_handle", "PRIMARY"}
 	tables := 0
 	write(t, d, func(ctx context.Context, tx *db.Tx) error {
 		tx.Plans(func(statement, key, remarks string) {
@@ -84,6 +90,9 @@ func TestPagesAmongAMillionRelationsReadNoMoreThanThemselves(t *testing.T) {
 		}{
 			"followers": {star, 1, crowdSize, 1, func(tx *db.Tx) list { return tx.Followers }},
 			"following": {viewer, 1, followedByViewer, 200, func(tx *db.Tx) list { return tx.Following }},
+			"requests":  {viewer, 1, followedByViewer, 200, func(tx *db.Tx) list { return tx.Requests }},
+			"blocked":   {viewer, 1, followedByViewer, 200, func(tx *db.Tx) list { return tx.Blocked }},
+			"muted":     {viewer, 1, followedByViewer, 200, func(tx *db.Tx) list { return tx.Muted }},
 			"mutual follows": {alike, 2, followedByViewer, 200, func(tx *db.Tx) list {
 				return func(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
 					return tx.MutualFollows(ctx, viewer, ls)
