@@ -27,7 +27,7 @@ var (
 )
 
 // reconcileRounds is how often people are looked at while they act.
-const reconcileRounds = 25
+const reconcileRounds = 8
 
 // Looking and mending beside people who follow, unfollow, block and mute each other through
 // two servers finds nothing, since nothing is wrong, and breaks nothing.

@@ -63,9 +63,9 @@ func TestNobodyFollowsAcrossABlockWhateverHappensAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := 21 // people: 210 pairs
+			n := 15 // people: 105 pairs
 			if name == "the blocked follows" {
-				n = 46 // 1,035
+				n = 32 // 496
 			}
 			eachWorld(t, func(t *testing.T, w *world) { w.contend(t, c, n) })
 		})
@@ -170,7 +170,7 @@ func TestNoFollowComesBackAcrossABlockWithARestoredPerson(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		servers, couples, rounds := []*server{w.server, w.server}, 2, 20
 		if w.IsMySQL() {
-			servers[1], couples, rounds = wiredServer(t, w.Store, 3), 8, 125
+			servers[1], couples, rounds = wiredServer(t, w.Store, 3), 8, 30
 		}
 		var all sync.WaitGroup
 		var blocked [3]atomic.Int64

@@ -83,15 +83,15 @@ func (v *walled) ways(t *testing.T) []way {
 	s := selections{schema: schema(), reached: map[string]bool{}}
 	var all []way
 	for _, root := range []*ast.Definition{s.schema.Query, s.schema.Mutation} {
-		depth := 2
-		if root == s.schema.Mutation {
-			depth = 1
-		}
 		for _, f := range root.Fields {
 			if strings.HasPrefix(f.Name, "__") {
 				continue
 			}
 			s.reached[root.Name+"."+f.Name] = true
+			depth := 1
+			if f.Name == "node" || f.Name == "user" { // from here to everywhere
+				depth = 2
+			}
 			if slices.Contains(own, f.Name) {
 				continue
 			}
@@ -200,7 +200,7 @@ func TestManyWaysShowWhoIsNotHidden(t *testing.T) {
 			shown++
 		}
 	})
-	if shown < len(ways)/4 {
+	if shown < 50 {
 		t.Errorf("only %d of %d ways show the person", shown, len(ways))
 	}
 }
