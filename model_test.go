@@ -16,12 +16,12 @@ import (
 	"kith/socialtest"
 )
 
-// modelOperations is how many random operations there are, 20,000 in all. SQLite writes to
+// modelOperations is how many random operations there are, 21,000 in all. SQLite writes to
 // the disk each time, and a cluster of Redis takes longer than one.
 func modelOperations(t *testing.T) int {
 	switch path.Base(t.Name()) {
 	case "mysql_and_redis":
-		return 11_000
+		return 12_000
 	case "mysql_and_cluster":
 		return 5000
 	}

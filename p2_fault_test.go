@@ -120,7 +120,7 @@ func (w *cachedWorld) freshGuard() (stop func()) {
 
 // onAgain waits until every server knows that all caches are on, or done.
 func (w *cachedWorld) onAgain(t testing.TB, done <-chan struct{}) bool {
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); pause(done, time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); pause(done, time.Millisecond) {
 		if closed(done) || w.allOn() {
 			return true
 		}
