@@ -44,15 +44,22 @@ type cachedWorld struct {
 // set, which may be nil, changes the settings of a server.
 func eachCached(t *testing.T, n int, set func(i int, cfg *settings), test func(t *testing.T, w *cachedWorld)) {
 	t.Helper()
+	eachShared(t, n, set, test)
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, newCachedWorld(t, socialtest.NewSQLite(t), newEmbedded(t), 1, set))
+	})
+}
+
+// eachShared is eachCached without the embedded stores, which have one server.
+func eachShared(t *testing.T, n int, set func(i int, cfg *settings), test func(t *testing.T, w *cachedWorld)) {
+	t.Helper()
 	for name, open := range map[string]func(t *testing.T) *cachedWorld{
 		"mysql and redis": func(t *testing.T) *cachedWorld {
 			return newCachedWorld(t, socialtest.NewMySQL(t), socialtest.NewRedis(t), n, set)
 		},
 		"mysql and cluster": func(t *testing.T) *cachedWorld {
 			return newCachedWorld(t, socialtest.NewMySQL(t), socialtest.NewRedisCluster(t), n, set)
-		},
-		"embedded": func(t *testing.T) *cachedWorld {
-			return newCachedWorld(t, socialtest.NewSQLite(t), newEmbedded(t), 1, set)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

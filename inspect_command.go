@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"time"
 
 	"kith/ops"
-	"kith/rdb"
 	"kith/social"
 )
 
@@ -20,17 +18,13 @@ type inspectCommand struct {
 }
 
 type inspectFeed struct {
-	storeFlags
-	Redis  string `name:"redis" env:"KITH_REDIS" placeholder:"URL" help:"Redis of the servers: redis://host:port, or the addresses of a cluster, separated by commas. Needed with --mysql, and only with it."`
+	besideFlags
 	Handle string `arg:"" help:"The person's handle."`
 	Blog   string `name:"blog" placeholder:"ID" help:"Tell of this blog alone, by its id in GraphQL or its number, why it is in the feed or is not."`
 }
 
 // Run prints the state of the feed, or a sentence about one blog.
 func (c *inspectFeed) Run(ctx context.Context, out io.Writer) error {
-	if (c.MySQL == "") != (c.Redis == "") {
-		return errors.New("--mysql and --redis go together: without both, the store is embedded")
-	}
 	handle, err := social.ParseHandle("handle", c.Handle)
 	if err != nil {
 		return fmt.Errorf("nobody has the handle %q", c.Handle)
@@ -39,18 +33,11 @@ func (c *inspectFeed) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.openBeside(ctx)
+	d, redis, done, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = d.Close() }()
-	var redis *rdb.Redis
-	if c.Redis != "" {
-		if redis, err = rdb.Open(rdb.Config{URL: c.Redis}); err != nil {
-			return err
-		}
-		defer func() { _ = redis.Close() }()
-	}
+	defer done()
 	s, err := ops.InspectFeed(ctx, d, redis, handle, blog)
 	if social.HasCode(err, social.NotFound) {
 		return fmt.Errorf("nobody has the handle %q", c.Handle)

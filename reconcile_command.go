@@ -12,40 +12,29 @@ import (
 	"golang.org/x/term"
 
 	"kith/ops"
-	"kith/rdb"
 	"kith/social"
 )
 
 // reconcileCommand looks for what the stores disagree about, and mends it. It works beside
 // running servers, twice at once too, and can be stopped and run again.
 type reconcileCommand struct {
-	storeFlags
-	Redis  string `name:"redis" env:"KITH_REDIS" placeholder:"URL" help:"Redis of the servers: redis://host:port, or the addresses of a cluster, separated by commas. Needed with --mysql, and only with it."`
+	besideFlags
 	Repair bool   `name:"repair" help:"Mend what is found."`
 	From   string `name:"from" placeholder:"ID" help:"Go on with this person, by their id in GraphQL or its number, as a run that was stopped prints it."`
 }
 
 // Run prints what was found. Drift that is left is an error.
 func (c *reconcileCommand) Run(ctx context.Context, out io.Writer) error {
-	if (c.MySQL == "") != (c.Redis == "") {
-		return errors.New("--mysql and --redis go together: without both, the store is embedded")
-	}
 	from, err := userID(c.From)
 	if err != nil {
 		return err
 	}
-	d, err := c.openBeside(ctx)
+	d, redis, done, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = d.Close() }()
-	cfg := ops.ReconcileConfig{Repair: c.Repair, From: from}
-	if c.Redis != "" {
-		if cfg.Redis, err = rdb.Open(rdb.Config{URL: c.Redis}); err != nil {
-			return err
-		}
-		defer func() { _ = cfg.Redis.Close() }()
-	}
+	defer done()
+	cfg := ops.ReconcileConfig{Repair: c.Repair, From: from, Redis: redis}
 	bar := newBar(os.Stderr)
 	cfg.Progress = bar.show
 	report, err := ops.Reconcile(ctx, d, clock, cfg)

@@ -3,6 +3,7 @@ package follow
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -65,18 +66,18 @@ func (s *Settler) Settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var failed error // of some: the others are settled all the same
 	for _, p := range people {
 		moved, err := s.pass(ctx, p)
-		if err != nil {
+		if err == nil && !moved && p.Age >= s.after {
+			err = s.graph.db.Settled(ctx, p)
+		}
+		if social.HasCode(err, social.Unavailable) || ctx.Err() != nil {
 			return err
 		}
-		if !moved && p.Age >= s.after {
-			if err := s.graph.db.Settled(ctx, p); err != nil {
-				return err
-			}
-		}
+		failed = errors.Join(failed, err)
 	}
-	return nil
+	return failed
 }
 
 // pass settles all that there is now, and tells whether there was anything.

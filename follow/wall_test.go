@@ -2,6 +2,7 @@ package follow_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -333,5 +334,26 @@ func TestSettlingEndsOnceNobodyCanHaveReadTheOldStatus(t *testing.T) {
 		settled(t, s, g)
 		equal(t, "nothing was found", s.Int(t, "SELECT COUNT(*) FROM settling"), 0)
 		counted(t, s)
+	})
+}
+
+// Who cannot be settled holds up nobody behind them.
+func TestSettlingGoesOnPastWhoFails(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		people(t, s, 1, 2, 3)
+		g := follow.New(s.DB, s.Clock.Now, follow.Config{})
+		_, err := g.Follow(t.Context(), 1, 3)
+		noError(t, err)
+		setStatus(t, s, 2, social.Deleted)
+		s.Exec(t, "UPDATE settling SET since = since - 20000")
+		setStatus(t, s, 3, social.Suspended)
+		broken := errors.New("broken")
+		settler := follow.NewSettler(g, slog.New(slog.DiscardHandler), func(context.Context, social.ID) error { return broken })
+		if err := settler.Settle(t.Context()); !errors.Is(err, broken) {
+			t.Errorf("got %v", err)
+		}
+		equal(t, "behind", rows(t, s), "1#3 ")
+		equal(t, "still to settle", s.Int(t, "SELECT COUNT(*) FROM settling"), 2)
 	})
 }

@@ -84,7 +84,7 @@ func ownPeers(ctx context.Context, lists peerLists, kind social.CursorKind, firs
 	if err != nil {
 		return nil, err
 	}
-	part, err := lists.Load(ctx, social.Listing{Owner: viewer, Page: p})
+	parts, err := lists.All(ctx, []social.Listing{{Owner: viewer, Page: p}})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func ownPeers(ctx context.Context, lists peerLists, kind social.CursorKind, firs
 	if kind == social.BlockedCursor {
 		least = social.Name
 	}
-	return related(ctx, part, kind, viewer, least, viewer)
+	return related(ctx, parts[0], kind, viewer, least, viewer)
 }
 
 func related(ctx context.Context, part social.Part[social.Peer],
