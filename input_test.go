@@ -226,6 +226,9 @@ func (p place) takes(raw string, me person) bool {
 	case "id", "ids":
 		kind, _, err := social.ParseGlobalID("", s)
 		return err == nil && (p.field.Name != "blog" || kind == social.BlogNode)
+	case "userIds": // each has a result of its own
+		kind, _, err := social.ParseGlobalID("", s)
+		return err == nil && kind == social.UserNode
 	case "handlePrefix":
 		return len(s) >= 2 && len(s) <= 30 && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 	case "userId":

@@ -9,7 +9,7 @@ import { useGraphiQLActions } from '@graphiql/react';
 import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { createGraphiQLFetcher } from '@graphiql/toolkit';
-import { seedHistory, seedTabs } from './stored.js';
+import { seedHistory, seedTabs, settleTabs } from './stored.js';
 
 const page = JSON.parse(document.getElementById('kith').textContent);
 const fetcher = createGraphiQLFetcher({ url: page.endpoint || '/graphql' });
@@ -19,6 +19,7 @@ const headers = page.token
   : undefined;
 
 seedTabs(page.tabs ?? []);
+settleTabs();
 seedHistory(headers);
 
 // GraphiQL shows default headers without counting them as the tab's own: the history
