@@ -14,7 +14,7 @@ func (f *Feed) Delete(ctx context.Context, viewer, blog social.ID) error {
 		author, deleted, err := tx.LockBlog(ctx, blog)
 		switch {
 		case social.HasCode(err, social.NotFound), err == nil && author != viewer && deleted:
-			return &social.Error{Code: social.NotFound, Field: "blogId", Message: "there is no such blog"}
+			return NoSuchBlog()
 		case err != nil:
 			return err
 		case author != viewer:
@@ -35,6 +35,11 @@ func (f *Feed) Delete(ctx context.Context, viewer, blog social.ID) error {
 		return err
 	}
 	return f.wrote(ctx, viewer) // also one that was deleted before, by a server that died then
+}
+
+// NoSuchBlog is what is said of a blog that is not there, for all or for the viewer.
+func NoSuchBlog() error {
+	return &social.Error{Code: social.NotFound, Field: "blogId", Message: "there is no such blog"}
 }
 
 // deletePiece is how many blogs share a transaction.
