@@ -264,18 +264,22 @@ func (s *server) edge(page http.Handler, introspection bool) http.Handler {
 
 // page is GraphiQL with the example operations, signed in as the visitor.
 func (s *server) page(ctx context.Context, visitor string) (http.Handler, error) {
+	follow := "an id from the Person tab"
 	if visitor == "" {
-		return web.Handler(web.Page{Tabs: examples("an id from the Person tab")}), nil
+		return web.Handler(web.Page{Tabs: examples(follow)}), nil
 	}
 	session, err := s.accounts.SessionOf(ctx, visitor)
 	if err != nil {
 		return nil, fmt.Errorf("sign in the visitor: %w", err)
 	}
 	stranger, err := s.accounts.ByHandle(ctx, "handle", ops.DemoStranger)
-	if err != nil {
+	switch {
+	case err == nil:
+		follow = stranger.GlobalID()
+	case !social.HasCode(err, social.NotFound): // else suspended or deleted, as may be tried on a demo
 		return nil, fmt.Errorf("find somebody to follow: %w", err)
 	}
-	return web.Handler(web.Page{Token: session.Token, Tabs: examples(stranger.GlobalID())}), nil
+	return web.Handler(web.Page{Token: session.Token, Tabs: examples(follow)}), nil
 }
 
 // ready says why a balancer should send requests elsewhere.
