@@ -328,6 +328,31 @@ func TestReconcileTellsOfLeftoversInInboxesWithoutAlarm(t *testing.T) {
 	r.tells(t, "afterwards", 0, nil)
 }
 
+// The blogs of somebody deleted go a while after the person, and counts that were read in
+// between go with them.
+func TestReconcileFindsNothingWrongWithTheDeleted(t *testing.T) {
+	t.Parallel()
+	redis := socialtest.NewRedis(t)
+	w := newCachedWorld(t, socialtest.NewMySQL(t), redis, 1, nil)
+	t.Cleanup(w.close)
+	r := &reconciled{world: w.world, redis: redis, drain: w.drained}
+	gone := w.person(t)
+	for range 3 {
+		gone.publish(t, "a blog")
+	}
+	w.drained(t)
+	counts, err := w.caches.Counts(t.Context(), []social.ID{gone.id}) // as a server does that has not heard
+	if err != nil || counts[gone.id].Blogs != 3 {
+		t.Fatalf("counted %v, %v", counts, err)
+	}
+	w.Exec(t, "UPDATE user SET status = ? WHERE id = ?", social.Deleted, gone.id)
+	if err := w.feed.DeleteAll(t.Context(), gone.id); err != nil {
+		t.Fatal(err)
+	}
+	w.drained(t)
+	r.tells(t, "deleted", 0, nil)
+}
+
 // While nobody brings changes to the caches, what is behind is not called wrong.
 func TestReconcileJudgesNoCachesThatChangesAreOnTheirWayTo(t *testing.T) {
 	t.Parallel()

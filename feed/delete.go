@@ -46,7 +46,8 @@ func NoSuchBlog() error {
 const deletePiece = 100
 
 // DeleteAll deletes the blogs of somebody whose account is deleted, and may be called again.
-// No event tells of them: their author is not shown already.
+// Their events are of the person alone, whose counts are to be read anew: nobody is shown the
+// author, nor so the blogs.
 func (f *Feed) DeleteAll(ctx context.Context, author social.ID) error {
 	for {
 		var n int64
@@ -54,7 +55,10 @@ func (f *Feed) DeleteAll(ctx context.Context, author social.ID) error {
 			if n, err = tx.DeleteSomeBlogs(ctx, author, deletePiece); err != nil || n == 0 {
 				return err
 			}
-			return tx.AddCounts(ctx, []db.CountChange{{UserID: author, Blogs: -n}})
+			if err := tx.AddCounts(ctx, []db.CountChange{{UserID: author, Blogs: -n}}); err != nil {
+				return err
+			}
+			return tx.Publish(ctx, social.Event{Kind: social.UserEvent, Body: social.UserBody{UserID: author}})
 		})
 		if err != nil || n == 0 {
 			return err
