@@ -110,7 +110,7 @@ type edgeMending struct {
 
 // decideEdges judges edges and moves the counts by what is changed of the rows that they
 // count: so what is wrong with a count stays as wrong as it was, for whoever mends counts.
-// It moves actors. An owner without an actor, who does not exist, has no counts.
+// It moves actors. An owner without an actor, who does not exist, has no counts, and no version.
 func decideEdges(sides map[social.Pair]db.EdgeSides, actors map[social.ID]*db.Actor, mutes map[social.Pair]bool, now social.Millis) edgeMending {
 	var m edgeMending
 	owners, counts := map[social.ID]*db.Actor{}, map[social.ID]db.CountChange{}
@@ -131,16 +131,15 @@ func decideEdges(sides map[social.Pair]db.EdgeSides, actors map[social.ID]*db.Ac
 		n.Followers += is(want.State == social.Following) - is(mirror == social.Following)
 		n.Requests += is(want.State == social.Requested) - is(mirror == social.Requested)
 		counts[pair.TargetID] = n
+		told := social.FollowChange{UserID: pair.UserID, TargetID: pair.TargetID, State: want.State, Since: want.Since, Muted: mutes[pair]}
 		if owner := actors[pair.UserID]; owner != nil {
 			owners[pair.UserID] = owner
 			owner.GraphVersion++
 			owner.Following += is(want.State == social.Following) - is(own == social.Following)
 			owner.Pending += is(isPending(want.State)) - is(isPending(own))
-			m.events = append(m.events, social.FollowChange{
-				UserID: pair.UserID, TargetID: pair.TargetID, State: want.State, Since: want.Since,
-				Version: owner.GraphVersion, Muted: mutes[pair],
-			})
+			told.Version = owner.GraphVersion
 		}
+		m.events = append(m.events, told) // also of an owner who is nobody: the target's counts move
 	}
 	for _, id := range slices.Sorted(maps.Keys(owners)) {
 		m.actors = append(m.actors, owners[id])
