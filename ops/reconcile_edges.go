@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -114,7 +113,7 @@ type edgeMending struct {
 func decideEdges(sides map[social.Pair]db.EdgeSides, actors map[social.ID]*db.Actor, mutes map[social.Pair]bool, now social.Millis) edgeMending {
 	var m edgeMending
 	owners, counts := map[social.ID]*db.Actor{}, map[social.ID]db.CountChange{}
-	for _, pair := range slices.SortedFunc(maps.Keys(sides), byOwner) {
+	for _, pair := range slices.SortedFunc(maps.Keys(sides), social.Pair.Compare) {
 		e := sides[pair]
 		kind, want := judgeEdge(e)
 		if kind == "" {
@@ -136,7 +135,7 @@ func decideEdges(sides map[social.Pair]db.EdgeSides, actors map[social.ID]*db.Ac
 			owners[pair.UserID] = owner
 			owner.GraphVersion++
 			owner.Following += is(want.State == social.Following) - is(own == social.Following)
-			owner.Pending += is(isPending(want.State)) - is(isPending(own))
+			owner.Pending += is(want.State.IsPending()) - is(own.IsPending())
 			told.Version = owner.GraphVersion
 		}
 		m.events = append(m.events, told) // also of an owner who is nobody: the target's counts move
@@ -160,7 +159,7 @@ func (m edgeMending) write(ctx context.Context, tx *db.Tx) error {
 	if err := tx.PutFollowing(ctx, m.edges); err != nil {
 		return err
 	}
-	slices.SortFunc(m.edges, func(a, b social.Edge) int { return byOwner(a.Reversed(), b.Reversed()) })
+	slices.SortFunc(m.edges, func(a, b social.Edge) int { return a.Reversed().Compare(b.Reversed()) })
 	if err := tx.PutFollower(ctx, m.edges); err != nil {
 		return err
 	}
@@ -170,18 +169,12 @@ func (m edgeMending) write(ctx context.Context, tx *db.Tx) error {
 	return tx.Publish(ctx, social.Event{Kind: social.FollowEvent, Body: social.FollowBody{Changes: m.events}})
 }
 
-func byOwner(a, b social.Pair) int {
-	return cmp.Or(cmp.Compare(a.UserID, b.UserID), cmp.Compare(a.TargetID, b.TargetID))
-}
-
 func stateOf(s *db.Side) social.FollowState {
 	if s == nil {
 		return social.NotFollowing
 	}
 	return s.State
 }
-
-func isPending(s social.FollowState) bool { return s == social.Requested || s == social.Hidden }
 
 func is(so bool) int64 {
 	if so {
