@@ -16,7 +16,7 @@ func printFeed(out io.Writer, s *ops.FeedState, seen bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row(w, "person", fmt.Sprintf("@%s, id %d", s.Person.Handle, s.Person.ID))
 	row(w, "caches", cacheText(s, seen))
-	row(w, "follows", fmt.Sprintf("%d in SQL, at version %d", len(s.Followed), s.Version))
+	row(w, "follows", fmt.Sprintf("%d in SQL, at version %d; those muted are left out", len(s.Followed), s.Version))
 	if s.Seen {
 		row(w, "in Redis", followingText(s))
 		row(w, "inbox", inboxText(s.Keys.Inbox))

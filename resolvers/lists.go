@@ -34,7 +34,7 @@ func (r query) MutualFollows(ctx context.Context, userID string, first *int, aft
 		return nil, err
 	}
 	if seen.User == nil {
-		return nil, &social.Error{Code: social.NotFound, Field: "userId", Message: "there is no such person"}
+		return nil, &social.Error{Code: social.NotFound, Field: "userId", Message: "there is no such user"}
 	}
 	return user(r).MutualFollows(ctx, seen.User, first, after)
 }
