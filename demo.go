@@ -25,10 +25,12 @@ func newDemo(ctx context.Context, log *slog.Logger, c *demoCommand) (*server, er
 		store: storeFlags{Data: c.Data}, migrate: true, introspection: c.Introspection == "on",
 		limits: c.limitFlags, roles: []string{apiRole, workerRole}, visitor: ops.DemoHandle,
 	})
-	if social.HasCode(err, social.NotFound) {
+	switch {
+	case social.HasCode(err, social.NotFound):
 		return nil, fmt.Errorf("%s holds other people than the demo's: name another folder by --data", c.Data)
-	}
-	if err != nil {
+	case social.HasCode(err, social.Forbidden):
+		return nil, fmt.Errorf("the demo's visitor is suspended: kith user restore %s --data %s", ops.DemoHandle, c.Data)
+	case err != nil:
 		return nil, err
 	}
 	s.welcome += fmt.Sprintf("The page is signed in as %s. Everybody's password is %q.\n", ops.DemoHandle, ops.DemoPassword)

@@ -237,11 +237,13 @@ func (p place) takes(raw string, me person) bool {
 		switch p.field.Name {
 		case "mutualFollows", "followersYouKnow":
 			kind := map[string]social.CursorKind{"mutualFollows": social.MutualCursor, "followersYouKnow": social.KnownCursor}
-			_, err := social.DecodeCursor("", s, kind[p.field.Name], me.id, me.id)
+			_, err := social.DecodeCursor("", *seal().Open(&s), kind[p.field.Name], me.id, me.id)
 			return err == nil
 		case "searchUsers":
-			_, err := social.DecodeHandleCursor("", s, "u1")
+			_, err := social.DecodeHandleCursor("", *seal().Open(&s), "u1")
 			return err == nil
+		case "followers", "following":
+			s = *seal().Open(&s)
 		}
 		kind := map[string]social.CursorKind{"followFeed": social.FeedCursor, "blogs": social.BlogsCursor, "followers": social.FollowersCursor, "following": social.FollowingCursor}
 		_, err := social.DecodeCursor("", s, kind[p.field.Name], me.id)

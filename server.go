@@ -86,6 +86,7 @@ type server struct {
 	accounts *account.Accounts
 	graph    *follow.Graph
 	feed     *feed.Feed
+	seal     *social.Seal
 	handler  http.Handler
 	workers  []func(context.Context) error
 	welcome  string // what is told once it serves
@@ -181,6 +182,9 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 	if err != nil {
 		return err
 	}
+	if s.seal, err = social.NewSeal(secret); err != nil {
+		return err
+	}
 	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Limit: l.publish})
 	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: l.follow, LimitMany: l.followMany, Moved: s.feed.Moved, Followers: s.caches.Followers})
 	return nil
@@ -243,7 +247,7 @@ func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 func (s *server) edge(page http.Handler, introspection bool) http.Handler {
 	from := loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed}
 	schema := graph.NewExecutableSchema(graph.Config{
-		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed},
+		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Seal: s.seal},
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
 	})
 	return transport.New(transport.Config{
@@ -260,18 +264,22 @@ func (s *server) edge(page http.Handler, introspection bool) http.Handler {
 
 // page is GraphiQL with the example operations, signed in as the visitor.
 func (s *server) page(ctx context.Context, visitor string) (http.Handler, error) {
+	follow := "an id from the Person tab"
 	if visitor == "" {
-		return web.Handler(web.Page{Tabs: examples("an id from the Person tab")}), nil
+		return web.Handler(web.Page{Tabs: examples(follow)}), nil
 	}
 	session, err := s.accounts.SessionOf(ctx, visitor)
 	if err != nil {
 		return nil, fmt.Errorf("sign in the visitor: %w", err)
 	}
 	stranger, err := s.accounts.ByHandle(ctx, "handle", ops.DemoStranger)
-	if err != nil {
+	switch {
+	case err == nil:
+		follow = stranger.GlobalID()
+	case !social.HasCode(err, social.NotFound): // else suspended or deleted, as may be tried on a demo
 		return nil, fmt.Errorf("find somebody to follow: %w", err)
 	}
-	return web.Handler(web.Page{Token: session.Token, Tabs: examples(stranger.GlobalID())}), nil
+	return web.Handler(web.Page{Token: session.Token, Tabs: examples(follow)}), nil
 }
 
 // ready says why a balancer should send requests elsewhere.

@@ -1163,7 +1163,8 @@ interface Node {
 """
 In the direction of reading, hasNextPage (with ` + "`" + `first` + "`" + `) or hasPreviousPage (with ` + "`" + `last` + "`" + `)
 says exactly whether there is more; the other one says that the page began at a cursor.
-Both cursors are null when nothing was read.
+Both cursors are null when nothing was read. In lists of people they may be those of somebody
+who is hidden from the viewer; they say nothing of who that is.
 """
 type PageInfo {
   hasNextPage: Boolean!
@@ -1352,7 +1353,7 @@ type Mutation {
   unmute(input: UserIdInput!): UserPayload @signedIn
 
   publishBlog(input: PublishBlogInput!): BlogPayload @signedIn
-  "Repeated by its author: the same answer. Another's blog is FORBIDDEN."
+  "Repeated by its author: the same answer. Another's blog is FORBIDDEN, one that the viewer does not see NOT_FOUND."
   deleteBlog(input: BlogIdInput!): DeleteBlogPayload @signedIn
 }
 

@@ -101,7 +101,8 @@ type Mutation struct {
 
 // In the direction of reading, hasNextPage (with `first`) or hasPreviousPage (with `last`)
 // says exactly whether there is more; the other one says that the page began at a cursor.
-// Both cursors are null when nothing was read.
+// Both cursors are null when nothing was read. In lists of people they may be those of somebody
+// who is hidden from the viewer; they say nothing of who that is.
 type PageInfo struct {
 	HasNextPage     bool    `json:"hasNextPage"`
 	HasPreviousPage bool    `json:"hasPreviousPage"`

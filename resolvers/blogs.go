@@ -69,13 +69,29 @@ func (r mutation) PublishBlog(ctx context.Context, in graph.PublishBlogInput) (*
 	}, nil
 }
 
+// unseen is why a blog is not deleted: of one that the viewer does not see, that only its
+// author may would tell that it is there.
+func unseen(ctx context.Context, id social.ID, err error) error {
+	if !social.HasCode(err, social.Forbidden) {
+		return err
+	}
+	b, failed := loaders.From(ctx).Blogs.Load(ctx, id)
+	switch {
+	case failed != nil:
+		return failed
+	case b == nil:
+		return feed.NoSuchBlog()
+	}
+	return err
+}
+
 func (r mutation) DeleteBlog(ctx context.Context, in graph.BlogIDInput) (*graph.DeleteBlogPayload, error) {
 	id, err := social.ParseIDOf(social.BlogNode, "blogId", in.BlogID)
 	if err != nil {
 		return nil, err
 	}
 	if err := r.Feed.Delete(ctx, social.Viewer(ctx), id); err != nil {
-		return nil, err
+		return nil, unseen(ctx, id, err)
 	}
 	return &graph.DeleteBlogPayload{DeletedBlogID: in.BlogID, Viewer: viewerAfter(ctx)}, nil
 }

@@ -22,6 +22,8 @@ type Root struct {
 	Accounts *account.Accounts
 	Graph    *follow.Graph
 	Feed     *feed.Feed
+	// Seal closes the cursors of lists of people.
+	Seal *social.Seal
 }
 
 // The types below are Root under the names that the generated code asks for.
