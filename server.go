@@ -86,6 +86,7 @@ type server struct {
 	accounts *account.Accounts
 	graph    *follow.Graph
 	feed     *feed.Feed
+	live     *feed.Live
 	handler  http.Handler
 	workers  []func(context.Context) error
 	welcome  string // what is told once it serves
@@ -182,6 +183,7 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 		return err
 	}
 	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Limit: l.publish})
+	s.live = feed.NewLive(s.feed, s.log)
 	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: l.follow, LimitMany: l.followMany, Moved: s.feed.Moved, Followers: s.caches.Followers})
 	return nil
 }
@@ -213,19 +215,24 @@ func (s *server) work(roles []string) {
 				s.caches.Heard(e.Body)
 				ended.Heard(e.Body)
 			}
+			s.live.Heard(evs)
 		}
 		missed := func() {
 			s.caches.Clear()
 			ended.Missed()
+			s.live.Missed()
 		}
 		tail := events.NewTail(d, s.bell, s.log, heard, missed)
-		tail.OnSeen(ended.Seen)
-		s.workers = append(s.workers, tail.Run,
+		tail.OnSeen(func(at time.Time) {
+			ended.Seen(at)
+			s.live.Seen(at)
+		})
+		s.workers = append(s.workers, tail.Run, s.live.Run,
 			func(ctx context.Context) error { return ended.Run(ctx, s.log) })
 	}
 	if slices.Contains(roles, workerRole) {
 		s.workers = append(s.workers, cache.NewGuard(s.caches.State).Run,
-			events.NewConsumer(d, s.bell, s.log, "feed", s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run,
+			events.NewConsumer(d, s.bell, s.log, feed.Consumer, s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run,
 			follow.NewSettler(s.graph, s.log, s.feed.DeleteAll).Run)
 	}
 }
@@ -243,14 +250,13 @@ func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 func (s *server) edge(page http.Handler, introspection bool) http.Handler {
 	from := loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed}
 	schema := graph.NewExecutableSchema(graph.Config{
-		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed},
+		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Live: s.live},
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
 	})
 	return transport.New(transport.Config{
-		Schema:         schema,
+		Schema:         loaders.Schema(schema, from),
 		Viewer:         s.accounts.Viewer,
 		TrustedProxies: s.proxies,
-		Operation:      func(ctx context.Context) context.Context { return loaders.With(ctx, from) },
 		Ready:          s.ready,
 		Page:           page,
 		Introspection:  introspection,
@@ -335,6 +341,7 @@ func (s *server) labour(ctx context.Context) error {
 func (s *server) drain(h *http.Server) error {
 	s.draining.Store(true)
 	s.log.Info("draining")
+	s.live.End() // else these would go on for ever
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	if err := h.Shutdown(ctx); err != nil {

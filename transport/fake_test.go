@@ -35,6 +35,7 @@ type fake struct {
 
 func (f *fake) Query() graph.QueryResolver                   { return fakeQuery{f} }
 func (f *fake) Mutation() graph.MutationResolver             { return f }
+func (f *fake) Subscription() graph.SubscriptionResolver     { return nil }
 func (f *fake) User() graph.UserResolver                     { return fakeUser{f: f} }
 func (f *fake) Blog() graph.BlogResolver                     { return fakeBlog{f} }
 func (f *fake) UserConnection() graph.UserConnectionResolver { return fakeUsers{} }
