@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"golang.org/x/sync/errgroup"
 
 	"kith/account"
@@ -246,15 +247,18 @@ func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 	return err
 }
 
-// edge wires GraphQL over the verbs, and HTTP over that.
-func (s *server) edge(page http.Handler, introspection bool) http.Handler {
-	from := loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed}
-	schema := graph.NewExecutableSchema(graph.Config{
+// schema wires GraphQL over the verbs.
+func (s *server) schema() graphql.ExecutableSchema {
+	return loaders.Schema(graph.NewExecutableSchema(graph.Config{
 		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Live: s.live},
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
-	})
+	}), loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed})
+}
+
+// edge wires HTTP over GraphQL.
+func (s *server) edge(page http.Handler, introspection bool) http.Handler {
 	return transport.New(transport.Config{
-		Schema:         loaders.Schema(schema, from),
+		Schema:         s.schema(),
 		Viewer:         s.accounts.Viewer,
 		TrustedProxies: s.proxies,
 		Ready:          s.ready,

@@ -211,7 +211,8 @@ func (s *Subscription) take() (it *item, gap social.Millis, err error) {
 	return nil, 0, s.err
 }
 
-func (s *Subscription) isOld(it *item) bool { return s.after != nil && it.seq <= s.after[it.lane] }
+// isOld tells that it was in the log when the subscription began.
+func (s *Subscription) isOld(it *item) bool { return it.lane < len(s.after) && it.seq <= s.after[it.lane] }
 
 // prune forgets ids that neither the queue nor a later replay can bring again.
 func (s *Subscription) prune() {
