@@ -29,13 +29,13 @@ func (s schema) Exec(ctx context.Context) graphql.ResponseHandler {
 		next := s.ExecutableSchema.Exec(ctx)
 		return func(ctx context.Context) *graphql.Response { return next(With(ctx, s.from)) }
 	}
-	asked := make(chan *Loaders, 1)
+	asked := make(chan context.Context, 1)
 	next := s.ExecutableSchema.Exec(context.WithValue(ctx, askedKey{}, asked))
 	ended := false
 	return func(event context.Context) *graphql.Response {
 		event = With(event, s.from)
 		select {
-		case asked <- From(event):
+		case asked <- event:
 		default: // the last asking was in vain
 		}
 		r := next(event)
@@ -52,10 +52,10 @@ func (s schema) Exec(ctx context.Context) graphql.ResponseHandler {
 
 type askedKey struct{}
 
-// Asked gives, to the resolver of a subscription, the loaders of the next event once that
-// is asked for: the one before it has been executed by then. Receive once for each event,
+// Asked gives, to the resolver of a subscription, the ctx of the next event once that is
+// asked for: the one before it has been executed by then. Receive once for each event,
 // before it is sent.
-func Asked(ctx context.Context) <-chan *Loaders {
-	asked, _ := ctx.Value(askedKey{}).(chan *Loaders)
+func Asked(ctx context.Context) <-chan context.Context {
+	asked, _ := ctx.Value(askedKey{}).(chan context.Context)
 	return asked
 }

@@ -40,9 +40,9 @@ func (r subscription) FeedItemAdded(ctx context.Context, since *string) (<-chan 
 // the subscription ends.
 func sendEdges(ctx context.Context, viewer social.ID, sub *feed.Subscription, edges chan<- *graph.BlogEdge) error {
 	for {
-		var l *loaders.Loaders
+		var event context.Context
 		select {
-		case l = <-loaders.Asked(ctx):
+		case event = <-loaders.Asked(ctx):
 		case <-sub.Failed():
 		case <-ctx.Done():
 			return ctx.Err()
@@ -51,8 +51,9 @@ func sendEdges(ctx context.Context, viewer social.ID, sub *feed.Subscription, ed
 		if err != nil {
 			return err
 		}
-		l.Blogs.Prime(ctx, e.Blog.ID, e.Blog)
-		l.People.Prime(ctx, e.Author.ID, loaders.Seen{User: e.Author, Sight: social.Everything}) // followed
+		l := loaders.From(event)
+		l.Blogs.Prime(event, e.Blog.ID, e.Blog)
+		l.People.Prime(event, e.Author.ID, loaders.Seen{User: e.Author, Sight: social.Everything}) // followed
 		select {
 		case edges <- &graph.BlogEdge{Cursor: e.Cursor.Encode(social.FeedCursor, viewer), Node: e.Blog}:
 		case <-ctx.Done():
