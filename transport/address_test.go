@@ -84,7 +84,7 @@ func TestTheAddressIsThatOfTheClient(t *testing.T) {
 				return nil
 			}}
 			e := newEdge(f, func(c *Config) { c.TrustedProxies = prefixes(t, proxies) })
-			r := postRequest(inJSON(nameQuery))
+			r := postRequest(inJSON(userQuery))
 			r.RemoteAddr = test.peer
 			r.Header["X-Forwarded-For"] = test.forwarded
 			if a := e.do(t, r); a.status != http.StatusOK {
