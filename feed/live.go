@@ -161,6 +161,13 @@ func (l *Live) End() {
 
 var errEnding = social.Errorf(social.Unavailable, "this server ends; subscribe again")
 
+// IsWatched tells whether there is any subscription.
+func (l *Live) IsWatched() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.viewers) > 0
+}
+
 // Heard takes events of the tail. It returns at once.
 func (l *Live) Heard(evs []events.Event) {
 	l.mu.Lock()
