@@ -328,6 +328,9 @@ func (c *liveClient) run() {
 			time.AfterFunc(time.Duration(rand.IntN(400))*time.Millisecond, s.end)
 		}
 		newest, code := c.listen(s)
+		if s.ctx.Err() != nil { // an edge that was on its way has failed with the connection
+			code = ""
+		}
 		s.end()
 		switch {
 		case code == social.LimitExceeded:
