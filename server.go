@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"os"
@@ -21,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"golang.org/x/sync/errgroup"
 
 	"kith/account"
@@ -87,6 +87,8 @@ type server struct {
 	graph    *follow.Graph
 	feed     *feed.Feed
 	seal     *social.Seal
+	live     *feed.Live
+	edge     *transport.Server // nil where no requests are served
 	handler  http.Handler
 	workers  []func(context.Context) error
 	welcome  string // what is told once it serves
@@ -161,7 +163,7 @@ func (s *server) wire(ctx context.Context, cfg settings, secret string) error {
 			return err
 		}
 	}
-	s.handler = s.edge(page, cfg.introspection)
+	s.openEdge(page, cfg.introspection)
 	return nil
 }
 
@@ -186,6 +188,7 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 		return err
 	}
 	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Limit: l.publish})
+	s.live = feed.NewLive(s.feed, s.log)
 	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: l.follow, LimitMany: l.followMany, Moved: s.feed.Moved, Followers: s.caches.Followers})
 	return nil
 }
@@ -217,19 +220,24 @@ func (s *server) work(roles []string) {
 				s.caches.Heard(e.Body)
 				ended.Heard(e.Body)
 			}
+			s.live.Heard(evs)
 		}
 		missed := func() {
 			s.caches.Clear()
 			ended.Missed()
+			s.live.Missed()
 		}
 		tail := events.NewTail(d, s.bell, s.log, heard, missed)
-		tail.OnSeen(ended.Seen)
-		s.workers = append(s.workers, tail.Run,
+		tail.OnSeen(func(at time.Time) {
+			ended.Seen(at)
+			s.live.Seen(at)
+		})
+		s.workers = append(s.workers, tail.Run, s.live.Run,
 			func(ctx context.Context) error { return ended.Run(ctx, s.log) })
 	}
 	if slices.Contains(roles, workerRole) {
 		s.workers = append(s.workers, cache.NewGuard(s.caches.State).Run,
-			events.NewConsumer(d, s.bell, s.log, "feed", s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run,
+			events.NewConsumer(d, s.bell, s.log, feed.Consumer, s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run,
 			follow.NewSettler(s.graph, s.log, s.feed.DeleteAll).Run)
 	}
 }
@@ -243,23 +251,27 @@ func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 	return err
 }
 
-// edge wires GraphQL over the verbs, and HTTP over that.
-func (s *server) edge(page http.Handler, introspection bool) http.Handler {
-	from := loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed}
-	schema := graph.NewExecutableSchema(graph.Config{
-		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Seal: s.seal},
+// schema wires GraphQL over the verbs.
+func (s *server) schema() graphql.ExecutableSchema {
+	return loaders.Schema(graph.NewExecutableSchema(graph.Config{
+		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Live: s.live, Seal: s.seal},
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
-	})
-	return transport.New(transport.Config{
-		Schema:         schema,
+	}), loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed})
+}
+
+// openEdge wires HTTP over GraphQL.
+func (s *server) openEdge(page http.Handler, introspection bool) {
+	s.edge = transport.New(transport.Config{
+		Schema:         s.schema(),
 		Viewer:         s.accounts.Viewer,
 		TrustedProxies: s.proxies,
-		Operation:      func(ctx context.Context) context.Context { return loaders.With(ctx, from) },
 		Ready:          s.ready,
 		Page:           page,
 		Introspection:  introspection,
 		Log:            s.log,
 	})
+	s.handler = s.edge
+	s.workers = append(s.workers, s.edge.Run)
 }
 
 // page is GraphiQL with the example operations, signed in as the visitor.
@@ -297,7 +309,7 @@ func (s *server) run(ctx context.Context, address string, out io.Writer) error {
 	if address == "" { // which would be every address and any port
 		return errors.New("--listen names no address")
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	listener, err := transport.Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -339,13 +351,19 @@ func (s *server) labour(ctx context.Context) error {
 	return g.Wait()
 }
 
-// drain takes no more requests and waits for those under way.
+// drain takes no more requests, sends subscriptions elsewhere, and waits for the requests
+// under way.
 func (s *server) drain(h *http.Server) error {
 	s.draining.Store(true)
 	s.log.Info("draining")
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
-	if err := h.Shutdown(ctx); err != nil {
+	var g errgroup.Group
+	g.Go(func() error { return h.Shutdown(ctx) })
+	if s.edge != nil {
+		g.Go(func() error { return s.edge.Close(ctx) })
+	}
+	if err := g.Wait(); err != nil {
 		return fmt.Errorf("requests were cut off: %w", errors.Join(err, h.Close()))
 	}
 	return nil

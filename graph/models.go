@@ -27,6 +27,8 @@ type BlogConnection struct {
 	Edges    []*BlogEdge    `json:"edges"`
 	Nodes    []*social.Blog `json:"nodes"`
 	PageInfo *PageInfo      `json:"pageInfo"`
+	// followFeed only: what to pass as `since` to feedItemAdded, also when the feed is empty.
+	LiveCursor *string `json:"liveCursor,omitempty"`
 }
 
 type BlogEdge struct {
@@ -146,6 +148,9 @@ type SignUpInput struct {
 	Name string `json:"name"`
 	// 8 to 128 characters.
 	Password string `json:"password"`
+}
+
+type Subscription struct {
 }
 
 type UpdateProfileInput struct {
