@@ -26,7 +26,7 @@ func (s *site) asked(method, query string) *http.Request {
 	if method == http.MethodGet {
 		address, body = address+"?query="+url.QueryEscape(query), ""
 	}
-	r, err := http.NewRequest(method, address, strings.NewReader(body)) //nolint:noctx // given by events
+	r, err := http.NewRequest(method, address, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -159,7 +159,7 @@ func (k *socket) init(ctx context.Context, payload jsontext.Value) {
 		k.end(tryAgainLater, "nobody can say now whether the token is good")
 		return
 	default:
-		presenter{log: k.cfg.Log}.present(ctx, who.err) // logs the cause
+		_ = presenter{log: k.cfg.Log}.present(ctx, who.err) // logs the cause
 		k.end(internalErrorCode, "internal error")
 		return
 	}
