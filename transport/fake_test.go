@@ -36,6 +36,7 @@ type fake struct {
 	feed    chan *graph.BlogEdge
 	feedErr error
 	open    atomic.Int32
+	since   []string // of each, in their order
 }
 
 func (f *fake) Query() graph.QueryResolver                   { return fakeQuery{f} }
@@ -50,6 +51,12 @@ func (f *fake) FeedItemAdded(ctx context.Context, since *string) (<-chan *graph.
 	if f.feedErr != nil {
 		return nil, f.feedErr
 	}
+	f.mu.Lock()
+	if since == nil {
+		since = new(string)
+	}
+	f.since = append(f.since, *since)
+	f.mu.Unlock()
 	edges := make(chan *graph.BlogEdge)
 	f.open.Add(1)
 	go func() {
