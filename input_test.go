@@ -44,6 +44,9 @@ func places(t *testing.T) []place {
 		if def.Kind != ast.Object || def.BuiltIn || strings.HasPrefix(def.Name, "__") {
 			continue
 		}
+		if def == s.Subscription { // needs a stream: see TestWhoMaySubscribe
+			continue
+		}
 		for _, f := range def.Fields {
 			if strings.HasPrefix(f.Name, "__") {
 				continue

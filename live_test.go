@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -67,8 +68,14 @@ func TestWhoMaySubscribe(t *testing.T) {
 	live := livesOf(w.servers[0])
 	me, other := w.person(t), w.person(t)
 	live.open(t, 0, "").ends(t, social.Unauthenticated)
-	live.open(t, me.id, "garbage").ends(t, social.BadUserInput)
-	live.open(t, me.id, liveCursor(t, other)).ends(t, social.BadUserInput)
+	me.follow(t, other)
+	followed := me.OK(t, `{ viewer { following { pageInfo { endCursor } } } }`, nil).Get("viewer.following.pageInfo.endCursor").String()
+	own := liveCursor(t, me)
+	for _, since := range []string{
+		"garbage", " ", "0", "null", strings.Repeat("x", 5000), liveCursor(t, other), followed, me.gid, own + "A", own[1:], strings.ToLower(own),
+	} {
+		live.open(t, me.id, since).ends(t, social.BadUserInput)
+	}
 }
 
 // A stream of which the client does not read ends by an error, and so do all when the server
