@@ -68,14 +68,16 @@ func TestTheClientsOfNPM(t *testing.T) {
 			})
 			s.publish("two")
 			c.says("title", "two")
-			if want := []string{"", "c-one"}; !slices.Equal(s.fake.since, want) {
-				t.Errorf("since %q, want %q", s.fake.since, want)
+			s.fake.mu.Lock()
+			since := slices.Clone(s.fake.since)
+			s.fake.mu.Unlock()
+			if want := []string{"", "c-one"}; !slices.Equal(since, want) {
+				t.Errorf("since %q, want %q", since, want)
 			}
 			close(s.fake.feed)
 			c.says("end", "complete")
 
-			refusing := newStreams(t, nil)
-			refusing.fake.feedErr = social.Errorf(social.LimitExceeded, "reload")
+			refusing := serveStreams(t, &fake{feedErr: social.Errorf(social.LimitExceeded, "reload")}, nil)
 			refusing.npm(kind).says("code", "LIMIT_EXCEEDED")
 		})
 	}

@@ -68,8 +68,7 @@ func TestAStreamOfEvents(t *testing.T) {
 }
 
 func TestWhatAStreamRefuses(t *testing.T) {
-	s := newStreams(t, nil)
-	s.fake.feedErr = social.Errorf(social.LimitExceeded, "reload")
+	s := serveStreams(t, &fake{feedErr: social.Errorf(social.LimitExceeded, "reload")}, nil)
 	for query, want := range map[string]string{
 		feedQuery:            "LIMIT_EXCEEDED",
 		"subscription {oh}":  "BAD_USER_INPUT",

@@ -55,8 +55,7 @@ func TestASocketHasSubscriptionsQueriesAndMutations(t *testing.T) {
 
 // What is refused is told with the operation's id, by the limits of a POST.
 func TestASocketTellsErrorsOfAnOperation(t *testing.T) {
-	s := newStreams(t, nil)
-	s.fake.feedErr = social.Errorf(social.LimitExceeded, "reload")
+	s := serveStreams(t, &fake{feedErr: social.Errorf(social.LimitExceeded, "reload")}, nil)
 	p := s.hello("good")
 	for query, code := range map[string]string{
 		feedQuery:                                 "LIMIT_EXCEEDED",
@@ -232,8 +231,7 @@ func TestAVanishedPeerIsFound(t *testing.T) {
 // A server that ends answers what is under way, and sends its sockets elsewhere.
 func TestSocketsAreSentElsewhereAtTheEnd(t *testing.T) {
 	began, goOn := make(chan struct{}), make(chan struct{})
-	s := newStreams(t, nil)
-	s.fake.userErr = func(context.Context) error { close(began); <-goOn; return nil }
+	s := serveStreams(t, &fake{userErr: func(context.Context) error { close(began); <-goOn; return nil }}, nil)
 	idle, p := s.hello("good"), s.hello("good")
 	p.subscribes("1")
 	p.say(`{"type":"subscribe","id":"2","payload":{"query":` + quoted(userQuery) + `}}`)

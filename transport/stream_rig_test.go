@@ -35,7 +35,13 @@ type site struct {
 // newStreams serves an edge as in production, but for its pace where that is changed.
 func newStreams(t testing.TB, change func(*pace), configs ...func(*Config)) *site {
 	t.Helper()
-	s := &site{edge: newEdge(&fake{feed: make(chan *graph.BlogEdge)}, configs...), t: t}
+	return serveStreams(t, &fake{feed: make(chan *graph.BlogEdge)}, change, configs...)
+}
+
+// serveStreams is newStreams over a fake of the test's own.
+func serveStreams(t testing.TB, f *fake, change func(*pace), configs ...func(*Config)) *site {
+	t.Helper()
+	s := &site{edge: newEdge(f, configs...), t: t}
 	server := s.edge.Handler.(*Server)
 	if change != nil {
 		change(&server.pace)
