@@ -30,6 +30,7 @@ import (
 	"kith/feed"
 	"kith/follow"
 	"kith/graph"
+	"kith/like"
 	"kith/loaders"
 	"kith/ops"
 	"kith/rdb"
@@ -61,6 +62,7 @@ type settings struct {
 	redis         string // empty: embedded
 	roles         []string
 	inboxSize     int
+	likesKept     int // see [like.Config]
 	limits        limitFlags
 	secret        string
 	migrate       bool
@@ -88,6 +90,8 @@ type server struct {
 	feed     *feed.Feed
 	seal     *social.Seal
 	live     *feed.Live
+	likes    *like.Likes
+	counts   *like.Live
 	edge     *transport.Server // nil where no requests are served
 	handler  http.Handler
 	workers  []func(context.Context) error
@@ -189,6 +193,8 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 	}
 	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Limit: l.publish})
 	s.live = feed.NewLive(s.feed, s.log)
+	s.likes = like.New(d, s.caches, cfg.clock, like.Config{Kept: cfg.likesKept, Limit: l.like})
+	s.counts = like.NewLive(d, s.log)
 	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: l.follow, LimitMany: l.followMany, Moved: s.feed.Moved, Followers: s.caches.Followers})
 	return nil
 }
@@ -221,25 +227,36 @@ func (s *server) work(roles []string) {
 				ended.Heard(e.Body)
 			}
 			s.live.Heard(evs)
+			s.counts.Heard(evs)
 		}
 		missed := func() {
 			s.caches.Clear()
 			ended.Missed()
 			s.live.Missed()
+			s.counts.Missed()
 		}
 		tail := events.NewTail(d, s.bell, s.log, heard, missed)
 		tail.OnSeen(func(at time.Time) {
 			ended.Seen(at)
 			s.live.Seen(at)
 		})
-		s.workers = append(s.workers, tail.Run, s.live.Run,
+		s.workers = append(s.workers, tail.Run, s.live.Run, s.counts.Run,
 			func(ctx context.Context) error { return ended.Run(ctx, s.log) })
 	}
 	if slices.Contains(roles, workerRole) {
 		s.workers = append(s.workers, cache.NewGuard(s.caches.State).Run,
 			events.NewConsumer(d, s.bell, s.log, feed.Consumer, s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run,
-			follow.NewSettler(s.graph, s.log, s.feed.DeleteAll).Run)
+			events.NewConsumer(d, s.bell, s.log, like.Consumer, s.likes.Consume).Run,
+			follow.NewSettler(s.graph, s.log, s.settle).Run)
 	}
+}
+
+// settle makes what else there is of somebody match their status.
+func (s *server) settle(ctx context.Context, who social.ID, status social.UserStatus) (moved bool, err error) {
+	if moved, err = s.likes.Settle(ctx, who, status); err != nil || status != social.Deleted {
+		return moved, err
+	}
+	return moved, s.feed.DeleteAll(ctx, who)
 }
 
 // prepare brings the schema up, or checks that it is.
@@ -254,9 +271,9 @@ func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 // schema wires GraphQL over the verbs.
 func (s *server) schema() graphql.ExecutableSchema {
 	return loaders.Schema(graph.NewExecutableSchema(graph.Config{
-		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Live: s.live, Seal: s.seal},
+		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Live: s.live, Likes: s.likes, LikeCounts: s.counts, Seal: s.seal},
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
-	}), loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed})
+	}), loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed, Likes: s.likes})
 }
 
 // openEdge wires HTTP over GraphQL.

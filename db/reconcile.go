@@ -186,8 +186,8 @@ func (q *queries) CountRows(ctx context.Context, ids []social.ID) ([]Counted, er
 // and holds its row until the end of the transaction; one that is there stays as it is.
 func (tx *Tx) EnsureActor(ctx context.Context, id social.ID, version int64) error {
 	return tx.exec(ctx, "ensure actor", `
-		INSERT INTO actor (user_id, graph_version, following) VALUES (?, ?, 0) `+
-		tx.dialect.onConflict("user_id")+`graph_version = actor.graph_version`, id, version)
+		INSERT INTO actor (user_id, graph_version, like_version, following) VALUES (?, ?, ?, 0) `+
+		tx.dialect.onConflict("user_id")+`graph_version = actor.graph_version`, id, version, version)
 }
 
 // UsersAfter reads ids of people, whatever their status, in ascending order from strictly

@@ -25,20 +25,28 @@ func (r subscription) FeedItemAdded(ctx context.Context, since *string) (<-chan 
 	if err != nil {
 		return nil, err
 	}
-	edges := make(chan *graph.BlogEdge)
-	go func() {
-		defer close(edges)
+	return stream(ctx, func(edges chan<- *graph.BlogEdge) error {
 		defer sub.Close()
+		return sendEdges(ctx, viewer, sub, edges)
+	}), nil
+}
+
+// stream runs what sends events until it returns; an error ends the stream with it, unless ctx
+// has ended.
+func stream[T any](ctx context.Context, send func(chan<- T) error) <-chan T {
+	events := make(chan T)
+	go func() {
+		defer close(events)
 		defer func() {
 			if v := recover(); v != nil { // which else would end the process
 				graphql.AddError(ctx, graphql.GetOperationContext(ctx).Recover(ctx, v))
 			}
 		}()
-		if err := sendEdges(ctx, viewer, sub, edges); err != nil && ctx.Err() == nil {
+		if err := send(events); err != nil && ctx.Err() == nil {
 			graphql.AddError(ctx, err)
 		}
 	}()
-	return edges, nil
+	return events
 }
 
 // sendEdges sends blogs as they are asked for, each with what is known of it, until ctx or

@@ -1,0 +1,56 @@
+package db
+
+import (
+	"math"
+
+	"kith/social"
+)
+
+// Heat tells how hot a blog is by its likes, of which one counts half as much as one that is
+// six hours younger: the logarithm, to base 2, of the sum of 2^(since/half-life) over them.
+// So it does not change while nothing happens, and the order of blogs is that of their heat
+// at any time: what the literature calls forward decay (Cormode, Shkapenyuk, Srivastava, Xu,
+// Forward Decay, ICDE 2009). A like adds to it, the end of one takes the same away. As a
+// number it is about 83,000 in 2026, exact to some 1e-11.
+type Heat float64
+
+// halfLife is when a like counts half, in ms.
+const halfLife = 6 * 60 * 60 * 1000
+
+// Warmth gathers the likes that began and ended of one blog. The zero Warmth is none.
+type Warmth struct {
+	// of is the sum relative to a like at the time at, below zero where more ended.
+	of float64
+	at social.Millis
+}
+
+// Add counts a like since then, n times: -1 for one that ended.
+func (w *Warmth) Add(since social.Millis, n float64) {
+	if w.of == 0 {
+		w.at = since
+	}
+	w.of += n * math.Exp2(float64(since-w.at)/halfLife)
+}
+
+// delta is what is written to move a heat by the likes: that of a blog that has only these,
+// negative where they are to be taken away; false for nothing to move.
+func (w Warmth) delta() (float64, bool) {
+	if math.Abs(w.of) < leastHeat {
+		return 0, false
+	}
+	return math.Copysign(float64(w.at)/halfLife+math.Log2(math.Abs(w.of)), w.of), true
+}
+
+// leastHeat is what is left of a sum when all that is taken away again, for rounding.
+const leastHeat = 1e-9
+
+// heated is the expression of an upsert for the new heat, from the old one and the delta.
+func (d *dialect) heated() string {
+	old, by := "blog_count.heat", d.excluded("heat")
+	return "CASE WHEN " + by + " IS NULL THEN " + old +
+		" WHEN " + by + " >= 0 THEN CASE WHEN " + old + " IS NULL THEN " + by +
+		" WHEN " + old + " > " + by + " THEN " + old + " + LOG2(1 + POW(2, " + by + " - " + old + "))" +
+		" ELSE " + by + " + LOG2(1 + POW(2, " + old + " - " + by + ")) END" +
+		" WHEN " + old + " + " + by + " <= 0 OR POW(2, -" + by + " - " + old + ") > 1 - 1e-9 THEN NULL" +
+		" ELSE " + old + " + LOG2(1 - POW(2, -" + by + " - " + old + ")) END"
+}
