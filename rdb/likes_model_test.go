@@ -46,7 +46,7 @@ func TestLikesOverAnyHistoryAreAnsweredRightly(t *testing.T) {
 		noError(t, err)
 	}
 	each(t, func(t *testing.T, w *world) {
-		stories := map[string]int{"single": 300, "cluster": 60, "embedded": 40}[t.Name()[strings.LastIndexByte(t.Name(), '/')+1:]]
+		stories := map[string]int{"single": 120, "cluster": 24, "embedded": 16}[t.Name()[strings.LastIndexByte(t.Name(), '/')+1:]]
 		var all sync.WaitGroup
 		var floor, maybe atomic.Int64
 		tell := func(i int, log *strings.Builder) (wrong string) {
