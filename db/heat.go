@@ -48,12 +48,13 @@ func (w Warmth) delta() (float64, bool) {
 // leastHeat is what is left of a sum when all that is taken away again, for rounding.
 const leastHeat = 1e-9
 
-// heated is the expression of an upsert for the new heat, from the old one and the delta. It
-// stands before the new count of likes, which MySQL would take for the old one. Without likes
-// there is none, whatever rounding has left of a sum that was thousands of times larger.
+// heated is the expression of an upsert for the new heat, from the old one, the delta, and the
+// likes as they were and by how much they move: without any there is none, whatever rounding
+// has left.
 func (d *dialect) heated() string {
 	old, by := "blog_count.heat", d.excluded("heat")
-	return "CASE WHEN blog_count.likes + " + d.excluded("likes") + " <= 0 THEN NULL WHEN " + by + " IS NULL THEN " + old +
+	return "CASE WHEN blog_count.likes + " + d.excluded("likes") + " <= 0 THEN NULL" +
+		" WHEN " + by + " IS NULL THEN " + old +
 		" WHEN " + by + " >= 0 THEN CASE WHEN " + old + " IS NULL THEN " + by +
 		" WHEN " + old + " > " + by + " THEN " + old + " + LOG2(1 + POW(2, " + by + " - " + old + "))" +
 		" ELSE " + by + " + LOG2(1 + POW(2, " + old + " - " + by + ")) END" +

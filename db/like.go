@@ -125,6 +125,7 @@ func (tx *Tx) AddLikeCounts(ctx context.Context, changes []LikeCountChange) erro
 		fmt.Fprintf(&b, "(%d,%d,1,%s)", c.BlogID, c.Likes, heat)
 	}
 	return tx.upsert(ctx, "move likes of blogs", "blog_count", "blog_id", "likes, version, heat", b.String(),
+		// Heat first: MySQL lets what follows see the new values.
 		"heat = "+tx.dialect.heated()+", likes = blog_count.likes + "+tx.dialect.excluded("likes")+", version = blog_count.version + 1")
 }
 

@@ -14,6 +14,9 @@ import (
 type Config struct {
 	// Kept is how many of a person's newest likes are kept in Redis; 0 is 1,000.
 	Kept int
+	// Settle brings what a call has left behind to the caches before the answer; nil for
+	// that of the caches.
+	Settle func(ctx context.Context, calls ...*rdb.Call) error
 	// Limit refuses a like that comes too soon; nil lets all through.
 	Limit func(ctx context.Context, viewer social.ID) error
 }
@@ -24,6 +27,7 @@ type Likes struct {
 	caches *cache.Caches
 	clock  social.Clock
 	kept   int
+	settle func(ctx context.Context, calls ...*rdb.Call) error
 	limit  func(ctx context.Context, viewer social.ID) error
 	group  *db.Group[*change]
 	hot    *cache.Local[social.Millis, db.HotList]
@@ -31,7 +35,10 @@ type Likes struct {
 
 // New makes the likes over the store and its caches.
 func New(d *db.DB, caches *cache.Caches, clock social.Clock, cfg Config) *Likes {
-	l := &Likes{db: d, caches: caches, clock: clock, kept: cfg.Kept, limit: cfg.Limit}
+	l := &Likes{db: d, caches: caches, clock: clock, kept: cfg.Kept, settle: cfg.Settle, limit: cfg.Limit}
+	if l.settle == nil {
+		l.settle = caches.Settle
+	}
 	if l.kept == 0 {
 		l.kept = 1000
 	}
@@ -69,7 +76,7 @@ func (l *Likes) do(ctx context.Context, viewer, blog social.ID, v verb) (changed
 	if c.err != nil {
 		return false, c.err
 	}
-	return c.changed, l.caches.Settle(ctx, rdb.NewLike(c.call(), l.kept), rdb.RenewLikeCount(blog, c.count), rdb.MarkWrote(viewer))
+	return c.changed, l.settle(ctx, rdb.NewLike(c.call(), l.kept), rdb.RenewLikeCount(blog, c.count), rdb.MarkWrote(viewer))
 }
 
 // commit brings a batch of changes into one transaction.

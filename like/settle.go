@@ -20,7 +20,7 @@ func (l *Likes) Settle(ctx context.Context, who social.ID, status social.UserSta
 		if err != nil || len(pairs) == 0 {
 			return moved, err
 		}
-		n, err := l.settle(ctx, who, pairs)
+		n, err := l.settlePairs(ctx, who, pairs)
 		if err != nil || n == 0 {
 			return moved, err
 		}
@@ -28,9 +28,9 @@ func (l *Likes) Settle(ctx context.Context, who social.ID, status social.UserSta
 	}
 }
 
-// settle brings these likes of one person to what they are to be, and tells how many moved.
+// settlePairs brings these likes of one person to what they are to be, and tells how many moved.
 // The status is read under the lock: who changes it does so before anybody is to be settled.
-func (l *Likes) settle(ctx context.Context, who social.ID, pairs []social.Pair) (moved int, err error) {
+func (l *Likes) settlePairs(ctx context.Context, who social.ID, pairs []social.Pair) (moved int, err error) {
 	changes := make([]*change, len(pairs))
 	for i, p := range pairs {
 		changes[i] = &change{pair: p, verb: toSettle}

@@ -27,9 +27,9 @@ var invariants = []struct{ what, query string }{
 		WHERE l.user_id IS NULL`},
 	{"a wrong number of likes", `
 		SELECT COUNT(*) FROM blog_count c WHERE c.likes <>
-			(SELECT COUNT(*) FROM blog_liker r WHERE r.blog_id = c.blog_id AND r.state = 1)`},
-	{"likes that nobody counts", `
-		SELECT COUNT(*) FROM blog_liker r LEFT JOIN blog_count c ON c.blog_id = r.blog_id WHERE c.blog_id IS NULL`},
+			(SELECT COUNT(*) FROM blog_liker l WHERE l.blog_id = c.blog_id AND l.state = 1)`},
+	{"likes that are not counted", `
+		SELECT COUNT(*) FROM blog_liker l LEFT JOIN blog_count c ON c.blog_id = l.blog_id WHERE l.state = 1 AND c.blog_id IS NULL`},
 	{"heat of no likes", `SELECT COUNT(*) FROM blog_count c WHERE c.likes = 0 AND c.heat IS NOT NULL`},
 	{"a lane whose number is not its last event's", `
 		SELECT COUNT(*) FROM lane l WHERE l.seq <>
@@ -39,7 +39,7 @@ var invariants = []struct{ what, query string }{
 			(SELECT COUNT(*) + COALESCE(MIN(o.seq) - 1, 0) FROM outbox o WHERE o.lane = l.lane)`},
 }
 
-// CheckInvariants holds the rows against each other: both sides of every edge, every
+// CheckInvariants holds the rows against each other: both sides of every edge and like, every
 // count against its rows, lanes without gaps. What was trimmed, the oldest of a lane, is none;
 // a lane that was trimmed whole is.
 func (s *Store) CheckInvariants(t testing.TB) {
