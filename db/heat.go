@@ -29,6 +29,10 @@ func (w *Warmth) Add(since social.Millis, n float64) {
 	if w.of == 0 {
 		w.at = since
 	}
+	if since > w.at { // relative to the newest: to one of 256 days ago it is beyond a double
+		w.of *= math.Exp2(float64(w.at-since) / halfLife)
+		w.at = since
+	}
 	w.of += n * math.Exp2(float64(since-w.at)/halfLife)
 }
 

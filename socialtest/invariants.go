@@ -30,6 +30,7 @@ var invariants = []struct{ what, query string }{
 			(SELECT COUNT(*) FROM blog_liker l WHERE l.blog_id = c.blog_id AND l.state = 1)`},
 	{"likes that are not counted", `
 		SELECT COUNT(*) FROM blog_liker l LEFT JOIN blog_count c ON c.blog_id = l.blog_id WHERE l.state = 1 AND c.blog_id IS NULL`},
+	{"heat of no likes", `SELECT COUNT(*) FROM blog_count c WHERE c.likes = 0 AND c.heat IS NOT NULL`},
 	{"a lane whose number is not its last event's", `
 		SELECT COUNT(*) FROM lane l WHERE l.seq <>
 			(SELECT COALESCE(MAX(o.seq), 0) FROM outbox o WHERE o.lane = l.lane)`},
