@@ -11,6 +11,7 @@ import (
 	mini "github.com/alicebob/miniredis/v2/server"
 
 	"kith/cache"
+	"kith/rdb"
 	"kith/socialtest"
 )
 
@@ -161,11 +162,11 @@ type embedded struct{ m *miniredis.Miniredis }
 func newEmbedded(t testing.TB) *embedded {
 	t.Helper()
 	m := miniredis.NewMiniRedis()
-	m.ClockTTL(true)
 	if err := m.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(m.Close)
+	stop := rdb.KeepTime(m)
+	t.Cleanup(func() { stop(); m.Close() })
 	e := &embedded{m}
 	e.tellHistory()
 	return e

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -101,5 +102,27 @@ func TestAProfileKeepsWhatIsOmitted(t *testing.T) {
 		if got := me.OK(t, `{ viewer { name bio } }`, nil); got.Raw != `{"viewer":{"name":"At once","bio":"at once"}}` {
 			t.Errorf("one change took the other's place: %s", got)
 		}
+	})
+}
+
+// Who signs in sees their own lists in the answer, also of a private account, and with no
+// token or another's.
+func TestSigningInShowsAllOfOneself(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		me, friend := w.person(t), w.person(t)
+		me.publish(t, "mine")
+		friend.follow(t, me)
+		me.follow(t, friend)
+		me.OK(t, `mutation { updateProfile(input: {isPrivate: true}) { userId } }`, nil)
+		const shown = `{ user { blogs { nodes { title } } followers { totalCount nodes { id } } following { nodes { id } } } }`
+		want := fmt.Sprintf(`{"user":{"blogs":{"nodes":[{"title":"mine"}]},"followers":{"totalCount":1,"nodes":[{"id":%q}]},"following":{"nodes":[{"id":%[1]q}]}}}`, friend.gid)
+		for what, c := range map[string]socialtest.Client{"without a token": w.nobody(), "with another's": w.person(t).Client} {
+			got := c.OK(t, `mutation { signIn(input: {handle: "u1_test", password: "password"}) `+shown+` }`, nil).Get("signIn")
+			same(t, what, got.Raw, want)
+		}
+		got := me.OK(t, `mutation { changePassword(input: {current: "password", new: "passw0rd"}) `+shown+` }`, nil).Get("changePassword")
+		same(t, "with another password", got.Raw, want)
+		same(t, "to nobody", len(w.nobody().OK(t, `{ user(handle: "u1_test") { blogs { nodes { id } } } }`, nil).Get("user.blogs.nodes").Array()), 0)
 	})
 }

@@ -194,3 +194,31 @@ func TestACommittedChangeIsToldThoughItsPayloadFails(t *testing.T) {
 		}
 	})
 }
+
+// That somebody else's blog is FORBIDDEN tells that it is there: of a blog that one does not
+// see it is NOT_FOUND, word for word as of one that never was.
+func TestWhatOneDoesNotSeeIsNotThereForDeleting(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		u := w.persons(t, 5)
+		me, open, blocker, private, suspended := u[0], u[1], u[2], u[3], u[4]
+		tell := func(author person) (string, socialtest.Answer) {
+			a := me.Do(t, deleteDoc, map[string]any{"b": author.publish(t, "a blog")})
+			return gjson.Get(a.Body, "errors.0.message").String(), a
+		}
+		never := me.Do(t, deleteDoc, map[string]any{"b": social.GlobalID(social.BlogNode, 12345)})
+		unknown := gjson.Get(never.Body, "errors.0.message").String()
+		_, a := tell(open)
+		wantError(t, a, social.Forbidden, "blogId")
+		blocker.about(t, "block", me)
+		private.OK(t, `mutation { updateProfile(input: {isPrivate: true}) { userId } }`, nil)
+		of := suspended.publish(t, "a blog")
+		w.setStatus(t, suspended, social.Suspended)
+		for _, author := range []person{blocker, private} {
+			message, a := tell(author)
+			wantError(t, a, social.NotFound, "blogId")
+			same(t, "told", message, unknown)
+		}
+		wantError(t, me.Do(t, deleteDoc, map[string]any{"b": of}), social.NotFound, "blogId")
+	})
+}

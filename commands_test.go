@@ -126,6 +126,26 @@ func TestTheDemoIsStartedTwice(t *testing.T) {
 	}
 }
 
+// An operator may try everything on the demo; it starts all the same.
+func TestTheDemoStartsWithoutItsStranger(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	startProcess(t, "demo", "--data", folder).end(t)
+	for _, verb := range []string{"suspend", "delete"} {
+		if code, _, errs := kith(t, "user", verb, ops.DemoStranger, "--data", folder); code != 0 {
+			t.Fatal(errs)
+		}
+		startProcess(t, "demo", "--data", folder).end(t)
+	}
+	if code, _, errs := kith(t, "user", "suspend", ops.DemoHandle, "--data", folder); code != 0 {
+		t.Fatal(errs)
+	}
+	code, _, errs := kith(t, "demo", "--data", folder)
+	if want := "kith user restore " + ops.DemoHandle; code != 1 || !strings.Contains(errs, want) {
+		t.Errorf("exit code %d, want %q: %s", code, want, errs)
+	}
+}
+
 // On SIGTERM the requests under way are answered, then the server ends by itself, without
 // an error.
 func TestSIGTERMDrains(t *testing.T) {

@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"kith/db"
+	"kith/feed"
 	"kith/ops"
 	"kith/social"
 	"kith/web"
@@ -25,14 +27,44 @@ func newDemo(ctx context.Context, log *slog.Logger, c *demoCommand) (*server, er
 		store: storeFlags{Data: c.Data}, migrate: true, introspection: c.Introspection == "on",
 		limits: c.limitFlags, roles: []string{apiRole, workerRole}, visitor: ops.DemoHandle,
 	})
-	if social.HasCode(err, social.NotFound) {
+	switch {
+	case social.HasCode(err, social.NotFound):
 		return nil, fmt.Errorf("%s holds other people than the demo's: name another folder by --data", c.Data)
-	}
-	if err != nil {
+	case social.HasCode(err, social.Forbidden):
+		return nil, fmt.Errorf("the demo's visitor is suspended: kith user restore %s --data %s", ops.DemoHandle, c.Data)
+	case err != nil:
 		return nil, err
 	}
+	s.workers = append(s.workers, s.publishToWatchers)
 	s.welcome += fmt.Sprintf("The page is signed in as %s. Everybody's password is %q.\n", ops.DemoHandle, ops.DemoPassword)
 	return s, nil
+}
+
+// demoPause is how long the demo's publisher rests between two blogs.
+const demoPause = 7 * time.Second
+
+// publishToWatchers publishes as somebody whom the visitor follows while anybody watches
+// their feed, so that there is something to see, until ctx ends.
+func (s *server) publishToWatchers(ctx context.Context) error {
+	rest := time.NewTicker(demoPause)
+	defer rest.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-rest.C:
+			if !s.live.IsWatched() {
+				continue
+			}
+			author, err := s.accounts.ByHandle(ctx, "handle", ops.DemoAuthor)
+			if err == nil {
+				_, err = s.feed.Publish(ctx, author.ID, feed.Draft{Title: "It is " + now.Format(time.TimeOnly), Content: "And somebody is watching."})
+			}
+			if err != nil {
+				s.log.Warn("nothing is published", "error", err)
+			}
+		}
+	}
 }
 
 // seedOnce makes the folder's store with the samples in it, whole or not at all: it is
@@ -77,6 +109,7 @@ func seed(ctx context.Context, file string) (err error) {
 func examples(follow string) []web.Tab {
 	return []web.Tab{
 		{Name: "Feed", Query: exampleFeed, Variables: `{ "first": 5 }`},
+		{Name: "Live", Query: exampleLive},
 		{Name: "Person", Query: examplePerson, Variables: `{ "handle": "grace" }`},
 		{Name: "Follow", Query: exampleFollow, Variables: fmt.Sprintf(`{ "id": %q }`, follow)},
 		{Name: "Publish", Query: examplePublish, Variables: `{ "title": "Hello", "content": "My first blog." }`},
@@ -102,6 +135,21 @@ query Feed($first: Int, $after: String) {
     pageInfo {
       hasNextPage
       endCursor
+    }
+  }
+}
+`
+	exampleLive = `# Each new blog in your feed, as it is published: run it and wait some seconds.
+# "since" is a liveCursor of followFeed, or the cursor of the newest edge that you hold.
+subscription Live($since: String) {
+  feedItemAdded(since: $since) {
+    cursor
+    node {
+      title
+      createdAt
+      author {
+        handle
+      }
     }
   }
 }

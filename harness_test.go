@@ -18,6 +18,15 @@ import (
 // testSecret signs the tokens of the tests.
 const testSecret = "a secret of the tests, 32 bytes and more"
 
+// seal is what the servers of the tests close cursors with.
+func seal() *social.Seal {
+	s, err := social.NewSeal(testSecret)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
 // TestMain lets the test binary be the server: processes that tests start, stop and kill
 // are this binary with KITH_TEST_MAIN set.
 func TestMain(m *testing.M) {

@@ -44,6 +44,9 @@ func places(t *testing.T) []place {
 		if def.Kind != ast.Object || def.BuiltIn || strings.HasPrefix(def.Name, "__") {
 			continue
 		}
+		if def == s.Subscription { // needs a stream: see TestWhoMaySubscribe
+			continue
+		}
 		for _, f := range def.Fields {
 			if strings.HasPrefix(f.Name, "__") {
 				continue
@@ -226,6 +229,9 @@ func (p place) takes(raw string, me person) bool {
 	case "id", "ids":
 		kind, _, err := social.ParseGlobalID("", s)
 		return err == nil && (p.field.Name != "blog" || kind == social.BlogNode)
+	case "userIds": // each has a result of its own
+		kind, _, err := social.ParseGlobalID("", s)
+		return err == nil && kind == social.UserNode
 	case "handlePrefix":
 		return len(s) >= 2 && len(s) <= 30 && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 	case "userId":
@@ -234,11 +240,13 @@ func (p place) takes(raw string, me person) bool {
 		switch p.field.Name {
 		case "mutualFollows", "followersYouKnow":
 			kind := map[string]social.CursorKind{"mutualFollows": social.MutualCursor, "followersYouKnow": social.KnownCursor}
-			_, err := social.DecodeCursor("", s, kind[p.field.Name], me.id, me.id)
+			_, err := social.DecodeCursor("", *seal().Open(&s), kind[p.field.Name], me.id, me.id)
 			return err == nil
 		case "searchUsers":
-			_, err := social.DecodeHandleCursor("", s, "u1")
+			_, err := social.DecodeHandleCursor("", *seal().Open(&s), "u1")
 			return err == nil
+		case "followers", "following":
+			s = *seal().Open(&s)
 		}
 		kind := map[string]social.CursorKind{"followFeed": social.FeedCursor, "blogs": social.BlogsCursor, "followers": social.FollowersCursor, "following": social.FollowingCursor}
 		_, err := social.DecodeCursor("", s, kind[p.field.Name], me.id)

@@ -45,15 +45,19 @@ func values(me, other, author person) []value {
 	}
 	for _, owner := range []person{me, other} {
 		for kind := social.FeedCursor; kind <= social.FollowingCursor; kind++ {
-			texts = append(texts, social.Cursor{MinTime: social.Epoch, Offset: 1, ID: author.id}.Encode(kind, owner.id))
+			c := social.Cursor{MinTime: social.Epoch, Offset: 1, ID: author.id}.Encode(kind, owner.id)
+			texts = append(texts, c, seal().Close(c)) // one of them is right for the list
 		}
 	}
 	for _, owner := range []person{me, other} {
 		for kind := social.MutualCursor; kind <= social.KnownCursor; kind++ {
-			texts = append(texts, social.Cursor{MinTime: social.Epoch, ID: author.id}.Encode(kind, me.id, owner.id))
+			texts = append(texts, seal().Close(social.Cursor{MinTime: social.Epoch, ID: author.id}.Encode(kind, me.id, owner.id)))
 		}
 	}
-	texts = append(texts, social.Cursor{ID: author.id, Handle: "u1_"}.EncodeByHandle("u1"), social.Cursor{ID: author.id, Handle: "u2_"}.EncodeByHandle("u2"))
+	for _, prefix := range []string{"u1", "u2"} {
+		c := social.Cursor{ID: author.id, Handle: prefix + "_"}.EncodeByHandle(prefix)
+		texts = append(texts, c, seal().Close(c))
+	}
 	c := texts[len(texts)-1]
 	texts = append(texts, c[:len(c)-1], "A"+c[1:], c+"=")
 	vs := []value{

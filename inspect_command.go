@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"kith/ops"
@@ -23,13 +23,19 @@ type inspectFeed struct {
 	Blog   string `name:"blog" placeholder:"ID" help:"Tell of this blog alone, by its id in GraphQL or its number, why it is in the feed or is not."`
 }
 
+// Validate is asked by the parser.
+func (c *inspectFeed) Validate() error {
+	_, err := parseID("blog", social.BlogNode, c.Blog)
+	return cmp.Or(c.besideFlags.Validate(), err)
+}
+
 // Run prints the state of the feed, or a sentence about one blog.
 func (c *inspectFeed) Run(ctx context.Context, out io.Writer) error {
 	handle, err := social.ParseHandle("handle", c.Handle)
 	if err != nil {
 		return fmt.Errorf("nobody has the handle %q", c.Handle)
 	}
-	blog, err := blogID(c.Blog)
+	blog, err := parseID("blog", social.BlogNode, c.Blog)
 	if err != nil {
 		return err
 	}
@@ -55,17 +61,6 @@ func (c *inspectFeed) Run(ctx context.Context, out io.Writer) error {
 	return printFeed(out, s, redis != nil)
 }
 
-// blogID reads a global id or a number; 0 for the empty text.
-func blogID(text string) (social.ID, error) {
-	if text == "" {
-		return 0, nil
-	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
-		return social.ID(n), nil
-	}
-	return social.ParseIDOf(social.BlogNode, "blog", text)
-}
-
 // sentence tells why a blog is in the feed, or why it is not.
 func sentence(s *ops.FeedState) string {
 	blog, reader, author := "Blog "+s.Asked.ID.String(), "@"+s.Person.Handle, "@"+s.Asked.Handle
@@ -83,6 +78,8 @@ func sentence(s *ops.FeedState) string {
 			"This is a fault; deleting the key %s makes the inbox anew.", blog, author, reader, s.Keys.Inbox.Key)
 	case ops.NotFollowed:
 		return fmt.Sprintf("%s is not in the feed: %s does not follow %s.", blog, reader, author)
+	case ops.Muted:
+		return fmt.Sprintf("%s is not in the feed: %s follows %s, and mutes them.", blog, reader, author)
 	case ops.Deleted:
 		return blog + " is not in the feed: it was deleted."
 	case ops.AuthorGone:

@@ -76,13 +76,16 @@ func TestInspectTellsWhyABlogIsInTheFeed(t *testing.T) {
 	t.Parallel()
 	i := newInspected(t)
 	stranger := i.person(t)
-	gone := i.person(t)
+	gone, muted := i.person(t), i.person(t)
 	old, low, deleted := i.author.publish(t, "old"), i.author.publish(t, "low"), i.author.publish(t, "deleted")
 	top := i.author.publish(t, "top")
 	own, other := i.reader.publish(t, "own"), stranger.publish(t, "other")
 	i.author.delete(t, deleted)
 	i.reader.follow(t, gone)
 	orphan := gone.publish(t, "orphan")
+	i.reader.follow(t, muted)
+	i.reader.about(t, "mute", muted)
+	quiet := muted.publish(t, "quiet")
 	i.drained(t)
 	i.reader.feed(t, 20, "")
 	i.stop(t)
@@ -97,6 +100,7 @@ func TestInspectTellsWhyABlogIsInTheFeed(t *testing.T) {
 		deleted:                   "is not in the feed: it was deleted.",
 		own:                       "it is @u1_test's own",
 		other:                     "@u1_test does not follow @u3_test.",
+		quiet:                     "is not in the feed: @u1_test follows @u5_test, and mutes them.",
 		orphan:                    "its author's account is suspended or does not exist any more.",
 		"12345":                   "There is no such blog: 12345.",
 	} {
@@ -216,16 +220,20 @@ func TestInspectTellsOfAnEmbeddedStoreWhatSQLSays(t *testing.T) {
 		}
 	}
 	folder := filepath.Dir(s.Config.SQLite)
-	for want, args := range map[string][]string{
-		`nobody has the handle "nobody"`: {"nobody", "--data", folder},
-		`nobody has the handle "x"`:      {"x", "--data", folder},
-		"this is not an id":              {"u1_test", "--blog", "nonsense", "--data", folder},
-		"not of a Blog":                  {"u1_test", "--blog", reader.gid, "--data", folder},
-		"go together":                    {"u1_test", "--redis", "redis://127.0.0.1:1"},
-		"no embedded store":              {"u1_test", "--data", t.TempDir()},
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{1, `nobody has the handle "nobody"`, []string{"nobody", "--data", folder}},
+		{1, `nobody has the handle "x"`, []string{"x", "--data", folder}},
+		{1, "no embedded store", []string{"u1_test", "--data", t.TempDir()}},
+		{2, "--blog: this is not an id", []string{"u1_test", "--blog", "nonsense", "--data", folder}},
+		{2, "not of a Blog", []string{"u1_test", "--blog", reader.gid, "--data", folder}},
+		{2, "go together", []string{"u1_test", "--redis", "redis://127.0.0.1:1"}},
 	} {
-		if code, _, errs := kith(t, append([]string{"inspect", "feed"}, args...)...); code != 1 || !strings.Contains(errs, want) {
-			t.Errorf("%v: exit code %d: %s", args, code, errs)
+		if code, _, errs := kith(t, append([]string{"inspect", "feed"}, c.args...)...); code != c.code || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: exit code %d: %s", c.args, code, errs)
 		}
 	}
 }

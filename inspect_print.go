@@ -16,7 +16,7 @@ func printFeed(out io.Writer, s *ops.FeedState, seen bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row(w, "person", fmt.Sprintf("@%s, id %d", s.Person.Handle, s.Person.ID))
 	row(w, "caches", cacheText(s, seen))
-	row(w, "follows", fmt.Sprintf("%d in SQL, at version %d", len(s.Followed), s.Version))
+	row(w, "follows", fmt.Sprintf("%d in SQL, at version %d; those muted are left out", len(s.Followed), s.Version))
 	if s.Seen {
 		row(w, "in Redis", followingText(s))
 		row(w, "inbox", inboxText(s.Keys.Inbox))
@@ -105,7 +105,7 @@ func life(d time.Duration) string {
 // fates are what a table says of a blog.
 var fates = map[ops.Fate]string{
 	ops.Shown: "shown", ops.FromSQL: "shown", ops.NotFannedOut: "not fanned out yet", ops.Faulty: "lacking: a fault",
-	ops.NotFollowed: "author not followed any more", ops.Deleted: "deleted", ops.AuthorGone: "author gone",
+	ops.NotFollowed: "author not followed any more", ops.Muted: "author muted", ops.Deleted: "deleted", ops.AuthorGone: "author gone",
 	ops.Own: "own, which is not shown",
 }
 

@@ -15,16 +15,16 @@ import (
 	"kith/socialtest"
 )
 
-// relationOperations is how many random operations there are, 200 in all: each is followed by
+// relationOperations is how many random operations there are, 1,000 in all: each is followed by
 // reading everything there is.
 func relationOperations(t *testing.T) int {
 	switch path.Base(t.Name()) {
 	case "mysql_and_redis":
-		return 100
+		return 500
 	case "mysql_and_cluster":
-		return 50
+		return 250
 	}
-	return 50
+	return 250
 }
 
 // The model test of relations: random people do random mutations about each other through

@@ -350,6 +350,7 @@ func trueTime(_ int, cfg *settings) { cfg.clock = nil }
 
 // P2: what a mutation has answered, the same person reads at once through another server.
 func TestAPersonReadsTheirWritesThroughAnotherServer(t *testing.T) {
+	t.Parallel()
 	set := func(_ int, cfg *settings) {
 		cfg.clock = nil
 		cfg.cache.Trust = 0 // production's: that the state is read late makes no mutation fail

@@ -19,7 +19,7 @@ func TestTheDemosPageRunsTheFeed(t *testing.T) {
 	t.Parallel()
 	demo := startProcess(t, "demo", "--data", t.TempDir())
 	page := webtest.Open(t, strings.TrimSuffix(demo.url, "graphql"))
-	for _, name := range []string{"Feed", "Person", "Follow", "Publish"} {
+	for _, name := range []string{"Feed", "Live", "Person", "Follow", "Publish"} {
 		if !strings.Contains(page.Tabs(), name) {
 			t.Errorf("the tabs %q lack %s", page.Tabs(), name)
 		}
@@ -31,6 +31,12 @@ func TestTheDemosPageRunsTheFeed(t *testing.T) {
 	if n := len(gjson.Get(page.Result(), "data.followFeed.edges").Array()); n != 5 {
 		t.Errorf("the page shows %d blogs, want 5: %s", n, page.Result())
 	}
+	page.Click("#graphiql-session-tab-1")
+	page.Run()
+	page.Until("a new blog arrives", func() bool {
+		return strings.Contains(page.Result(), "It is ") && strings.Contains(page.Result(), `"handle": "grace"`)
+	})
+	page.Click("#graphiql-session-tab-0")
 	page.Screenshot(cmp.Or(os.Getenv("KITH_TEST_SCREENSHOT"), filepath.Join(t.TempDir(), "demo.png")))
 	page.Check()
 }

@@ -14,6 +14,7 @@ import (
 // stays in it each once and in order, never a short page before the end, and never what
 // was gone before it began.
 func TestPagingWhileOthersWriteInParallel(t *testing.T) {
+	t.Parallel()
 	const stable, rounds, readers = 40, 15, 3
 	eachWorld(t, func(t *testing.T, w *world) {
 		ctx := t.Context()

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -23,9 +23,15 @@ type reconcileCommand struct {
 	From   string `name:"from" placeholder:"ID" help:"Go on with this person, by their id in GraphQL or its number, as a run that was stopped prints it."`
 }
 
+// Validate is asked by the parser.
+func (c *reconcileCommand) Validate() error {
+	_, err := parseID("from", social.UserNode, c.From)
+	return cmp.Or(c.besideFlags.Validate(), err)
+}
+
 // Run prints what was found. Drift that is left is an error.
 func (c *reconcileCommand) Run(ctx context.Context, out io.Writer) error {
-	from, err := userID(c.From)
+	from, err := parseID("from", social.UserNode, c.From)
 	if err != nil {
 		return err
 	}
@@ -58,17 +64,6 @@ func (c *reconcileCommand) Run(ctx context.Context, out io.Writer) error {
 	default:
 		return fmt.Errorf("%d things disagree: --repair mends them", left)
 	}
-}
-
-// userID reads a global id or a number; 0 for the empty text.
-func userID(text string) (social.ID, error) {
-	if text == "" {
-		return 0, nil
-	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
-		return social.ID(n), nil
-	}
-	return social.ParseIDOf(social.UserNode, "from", text)
 }
 
 // bar shows progress on a terminal, and nothing elsewhere.

@@ -347,14 +347,20 @@ func TestReconcileJudgesNoCachesThatChangesAreOnTheirWayTo(t *testing.T) {
 func TestReconcileRefusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
 	s := socialtest.NewSQLite(t)
-	for want, args := range map[string][]string{
-		"go together":       {"--redis", "redis://127.0.0.1:1"},
-		"no embedded store": {"--data", t.TempDir()},
-		"this is not an id": on(s, "--from", "nonsense"),
-		"not of a User":     on(s, "--from", social.GlobalID(social.BlogNode, 7)),
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{1, "no embedded store", []string{"--data", t.TempDir()}},
+		{2, "go together", []string{"--redis", "redis://127.0.0.1:1"}},
+		{2, "go together", []string{"--mysql", "root@tcp(127.0.0.1:1)/x"}},
+		{2, "--from: this is not an id", on(s, "--from", "nonsense")},
+		{2, "--from: this is not an id", on(s, "--from", "0")},
+		{2, "not of a User", on(s, "--from", social.GlobalID(social.BlogNode, 7))},
 	} {
-		if code, _, errs := kith(t, append([]string{"reconcile"}, args...)...); code != 1 || !strings.Contains(errs, want) {
-			t.Errorf("%v: exit code %d: %s", args, code, errs)
+		if code, _, errs := kith(t, append([]string{"reconcile"}, c.args...)...); code != c.code || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: exit code %d: %s", c.args, code, errs)
 		}
 	}
 	if code, _, _ := kith(t, "reconcile", "--mend"); code != 2 {

@@ -24,24 +24,32 @@ func counting(s *server, request func()) trips {
 // trips are those of requests.
 func eachQuiet(t *testing.T, test func(t *testing.T, w *cachedWorld, s *server)) {
 	t.Helper()
-	set := func(i int, cfg *settings) {
-		if i == 1 || cfg.store.MySQL == "" {
-			cfg.cache.Trust, cfg.endedTrust = time.Hour, time.Hour
-		}
-		if i == 1 {
-			cfg.roles = []string{apiRole}
-		}
-	}
-	eachCached(t, 2, set, func(t *testing.T, w *cachedWorld) {
+	eachCached(t, 2, quietly, func(t *testing.T, w *cachedWorld) {
 		defer w.close()
-		last := len(w.servers) - 1
-		w.halt(last)
-		w.servers[last].accounts.Revocations.Seen(time.Now()) // if it has not yet
-		if err := w.servers[last].accounts.Revocations.Load(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		test(t, w, w.servers[last])
+		test(t, w, w.still(t))
 	})
+}
+
+// quietly sets up servers of which the last can stand still.
+func quietly(i int, cfg *settings) {
+	if i == 1 || cfg.store.MySQL == "" {
+		cfg.cache.Trust, cfg.endedTrust = time.Hour, time.Hour
+	}
+	if i == 1 {
+		cfg.roles = []string{apiRole}
+	}
+}
+
+// still has the last server stand still.
+func (w *cachedWorld) still(t testing.TB) *server {
+	t.Helper()
+	last := len(w.servers) - 1
+	w.halt(last)
+	w.servers[last].accounts.Revocations.Seen(time.Now()) // if it has not yet
+	if err := w.servers[last].accounts.Revocations.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w.servers[last]
 }
 
 // calm makes it 13 s since anybody wrote.

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"os"
@@ -21,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"golang.org/x/sync/errgroup"
 
 	"kith/account"
@@ -86,6 +86,9 @@ type server struct {
 	accounts *account.Accounts
 	graph    *follow.Graph
 	feed     *feed.Feed
+	seal     *social.Seal
+	live     *feed.Live
+	edge     *transport.Server // nil where no requests are served
 	handler  http.Handler
 	workers  []func(context.Context) error
 	welcome  string // what is told once it serves
@@ -160,7 +163,7 @@ func (s *server) wire(ctx context.Context, cfg settings, secret string) error {
 			return err
 		}
 	}
-	s.handler = s.edge(page, cfg.introspection)
+	s.openEdge(page, cfg.introspection)
 	return nil
 }
 
@@ -181,7 +184,11 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 	if err != nil {
 		return err
 	}
+	if s.seal, err = social.NewSeal(secret); err != nil {
+		return err
+	}
 	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Limit: l.publish})
+	s.live = feed.NewLive(s.feed, s.log)
 	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: l.follow, LimitMany: l.followMany, Moved: s.feed.Moved, Followers: s.caches.Followers})
 	return nil
 }
@@ -213,19 +220,24 @@ func (s *server) work(roles []string) {
 				s.caches.Heard(e.Body)
 				ended.Heard(e.Body)
 			}
+			s.live.Heard(evs)
 		}
 		missed := func() {
 			s.caches.Clear()
 			ended.Missed()
+			s.live.Missed()
 		}
 		tail := events.NewTail(d, s.bell, s.log, heard, missed)
-		tail.OnSeen(ended.Seen)
-		s.workers = append(s.workers, tail.Run,
+		tail.OnSeen(func(at time.Time) {
+			ended.Seen(at)
+			s.live.Seen(at)
+		})
+		s.workers = append(s.workers, tail.Run, s.live.Run,
 			func(ctx context.Context) error { return ended.Run(ctx, s.log) })
 	}
 	if slices.Contains(roles, workerRole) {
 		s.workers = append(s.workers, cache.NewGuard(s.caches.State).Run,
-			events.NewConsumer(d, s.bell, s.log, "feed", s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run,
+			events.NewConsumer(d, s.bell, s.log, feed.Consumer, s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run,
 			follow.NewSettler(s.graph, s.log, s.feed.DeleteAll).Run)
 	}
 }
@@ -239,39 +251,47 @@ func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 	return err
 }
 
-// edge wires GraphQL over the verbs, and HTTP over that.
-func (s *server) edge(page http.Handler, introspection bool) http.Handler {
-	from := loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed}
-	schema := graph.NewExecutableSchema(graph.Config{
-		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed},
+// schema wires GraphQL over the verbs.
+func (s *server) schema() graphql.ExecutableSchema {
+	return loaders.Schema(graph.NewExecutableSchema(graph.Config{
+		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Live: s.live, Seal: s.seal},
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
-	})
-	return transport.New(transport.Config{
-		Schema:         schema,
+	}), loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed})
+}
+
+// openEdge wires HTTP over GraphQL.
+func (s *server) openEdge(page http.Handler, introspection bool) {
+	s.edge = transport.New(transport.Config{
+		Schema:         s.schema(),
 		Viewer:         s.accounts.Viewer,
 		TrustedProxies: s.proxies,
-		Operation:      func(ctx context.Context) context.Context { return loaders.With(ctx, from) },
 		Ready:          s.ready,
 		Page:           page,
 		Introspection:  introspection,
 		Log:            s.log,
 	})
+	s.handler = s.edge
+	s.workers = append(s.workers, s.edge.Run)
 }
 
 // page is GraphiQL with the example operations, signed in as the visitor.
 func (s *server) page(ctx context.Context, visitor string) (http.Handler, error) {
+	follow := "an id from the Person tab"
 	if visitor == "" {
-		return web.Handler(web.Page{Tabs: examples("an id from the Person tab")}), nil
+		return web.Handler(web.Page{Tabs: examples(follow)}), nil
 	}
 	session, err := s.accounts.SessionOf(ctx, visitor)
 	if err != nil {
 		return nil, fmt.Errorf("sign in the visitor: %w", err)
 	}
 	stranger, err := s.accounts.ByHandle(ctx, "handle", ops.DemoStranger)
-	if err != nil {
+	switch {
+	case err == nil:
+		follow = stranger.GlobalID()
+	case !social.HasCode(err, social.NotFound): // else suspended or deleted, as may be tried on a demo
 		return nil, fmt.Errorf("find somebody to follow: %w", err)
 	}
-	return web.Handler(web.Page{Token: session.Token, Tabs: examples(stranger.GlobalID())}), nil
+	return web.Handler(web.Page{Token: session.Token, Tabs: examples(follow)}), nil
 }
 
 // ready says why a balancer should send requests elsewhere.
@@ -289,7 +309,7 @@ func (s *server) run(ctx context.Context, address string, out io.Writer) error {
 	if address == "" { // which would be every address and any port
 		return errors.New("--listen names no address")
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	listener, err := transport.Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -331,13 +351,19 @@ func (s *server) labour(ctx context.Context) error {
 	return g.Wait()
 }
 
-// drain takes no more requests and waits for those under way.
+// drain takes no more requests, sends subscriptions elsewhere, and waits for the requests
+// under way.
 func (s *server) drain(h *http.Server) error {
 	s.draining.Store(true)
 	s.log.Info("draining")
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
-	if err := h.Shutdown(ctx); err != nil {
+	var g errgroup.Group
+	g.Go(func() error { return h.Shutdown(ctx) })
+	if s.edge != nil {
+		g.Go(func() error { return s.edge.Close(ctx) })
+	}
+	if err := g.Wait(); err != nil {
 		return fmt.Errorf("requests were cut off: %w", errors.Join(err, h.Close()))
 	}
 	return nil

@@ -75,6 +75,7 @@ const (
 // The bounds of DESIGN section 12: 4 statements where the first range fits, never more
 // than 9, whatever the distribution and however many are followed.
 func TestAFeedPageTakes4To9Statements(t *testing.T) {
+	t.Parallel()
 	distributions := []struct {
 		name  string
 		fits  bool // the first page's first range

@@ -65,7 +65,7 @@ func TestNobodyFollowsAcrossABlockWhateverHappensAtOnce(t *testing.T) {
 			t.Parallel()
 			n := 15 // people: 105 pairs
 			if name == "the blocked follows" {
-				n = 32 // 496
+				n = 46 // 1,035
 			}
 			eachWorld(t, func(t *testing.T, w *world) { w.contend(t, c, n) })
 		})
@@ -170,7 +170,7 @@ func TestNoFollowComesBackAcrossABlockWithARestoredPerson(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		servers, couples, rounds := []*server{w.server, w.server}, 2, 20
 		if w.IsMySQL() {
-			servers[1], couples, rounds = wiredServer(t, w.Store, 3), 8, 30
+			servers[1], couples, rounds = wiredServer(t, w.Store, 3), 8, 125
 		}
 		var all sync.WaitGroup
 		var blocked [3]atomic.Int64

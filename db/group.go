@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,23 +42,33 @@ func NewGroup[Op any](commit func(ctx context.Context, ops []Op) error) *Group[O
 	return &Group[Op]{commit: commit}
 }
 
-// Do waits until op is committed, or answers why it was not. When ctx ends first, op may
-// be committed all the same.
-func (g *Group[Op]) Do(ctx context.Context, op Op) error {
-	e := &entry[Op]{ctx: ctx, op: op, done: make(chan error, 1)}
+// Do waits until the operations are committed, in their order, or answers why one was not.
+// When ctx ends first, they may be committed all the same.
+func (g *Group[Op]) Do(ctx context.Context, ops ...Op) error {
+	if len(ops) == 0 {
+		return nil
+	}
+	entries := make([]*entry[Op], len(ops))
+	for i, op := range ops {
+		entries[i] = &entry[Op]{ctx: ctx, op: op, done: make(chan error, 1)}
+	}
 	g.mu.Lock()
-	g.waiting = append(g.waiting, e)
+	g.waiting = append(g.waiting, entries...)
 	if !g.running {
 		g.running = true
 		go g.run()
 	}
 	g.mu.Unlock()
-	select {
-	case err := <-e.done:
-		return err
-	case <-ctx.Done():
-		return public(ctx.Err())
+	var failed error
+	for _, e := range entries {
+		select {
+		case err := <-e.done:
+			failed = cmp.Or(failed, err)
+		case <-ctx.Done():
+			return public(ctx.Err())
+		}
 	}
+	return failed
 }
 
 // run commits what waits until nothing does.

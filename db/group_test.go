@@ -85,6 +85,23 @@ func TestOperationAloneIsCommittedAtOnce(t *testing.T) {
 	equal(t, "batches", batches, [][]int{{0}, {1}, {2}})
 }
 
+func TestOperationsOfOneCallAreCommittedInTheirOrder(t *testing.T) {
+	t.Parallel()
+	var batches [][]int
+	fault := errors.New("at fault")
+	g := db.NewGroup(func(_ context.Context, ops []int) error {
+		if slices.Contains(ops, 4) {
+			return fault
+		}
+		batches = append(batches, ops)
+		return nil
+	})
+	noError(t, g.Do(t.Context()))
+	noError(t, g.Do(t.Context(), 3, 1, 2))
+	equal(t, "one is at fault", g.Do(t.Context(), 6, 4, 5), fault)
+	equal(t, "batches", batches, [][]int{{3, 1, 2}, {6}, {5}})
+}
+
 func TestBatchesAreBounded(t *testing.T) {
 	t.Parallel()
 	const more = 50

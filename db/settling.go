@@ -15,12 +15,15 @@ type Unsettled struct {
 	Age    social.Millis     `db:"age"` // of that change, when this was read
 }
 
-// Unsettled reads whom to settle, who has waited the longest first, up to limit.
-func (q *queries) Unsettled(ctx context.Context, limit int) ([]Unsettled, error) {
+// Unsettled reads whom to settle, who has waited the longest first, from strictly after one,
+// the zero Unsettled for the first, up to limit. Reads the whole table, which is short.
+func (q *queries) Unsettled(ctx context.Context, after Unsettled, limit int) ([]Unsettled, error) {
 	var people []Unsettled
 	err := q.all(ctx, "read whom to settle", &people, `
 		SELECT s.user_id, s.since, u.status, `+q.dialect.nowMS+` - s.since AS age
-		FROM settling s JOIN user u ON u.id = s.user_id ORDER BY s.since, s.user_id LIMIT ?`, limit)
+		FROM settling s JOIN user u ON u.id = s.user_id
+		WHERE s.since > ? OR s.since = ? AND s.user_id > ? ORDER BY s.since, s.user_id LIMIT ?`,
+		after.Since, after.Since, after.UserID, limit)
 	return people, err
 }
 

@@ -9,11 +9,23 @@ import (
 	"kith/social"
 )
 
-// Event is an event with its place in the log. Body is a value of its kind's type.
+// Event is an event with its place in the log, and when it was written there by the store's
+// clock: shortly before its commit. Body is a value of its kind's type.
 type Event struct {
 	Lane int
 	Seq  int64
+	At   social.Millis
 	social.Event
+}
+
+// Before tells that the event was committed before the other, of which one was answered
+// before the other began: by their numbers in a lane, else by the store's clock. Of two
+// lanes' events of one millisecond it is false both ways.
+func (e Event) Before(other Event) bool {
+	if e.Lane == other.Lane {
+		return e.Seq < other.Seq
+	}
+	return e.At < other.At
 }
 
 // errUnknown is the error of a kind that this binary does not know. During a rolling
@@ -22,7 +34,7 @@ var errUnknown = errors.New("a kind of event that this binary does not know")
 
 // decode gives the stored body the type of its kind.
 func decode(s db.StoredEvent) (Event, error) {
-	e := Event{Lane: s.Lane, Seq: s.Seq, Event: social.Event{Kind: s.Kind}}
+	e := Event{Lane: s.Lane, Seq: s.Seq, At: s.CreatedAt, Event: social.Event{Kind: s.Kind}}
 	var err error
 	switch s.Kind {
 	case social.FollowEvent:

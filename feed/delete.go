@@ -14,7 +14,7 @@ func (f *Feed) Delete(ctx context.Context, viewer, blog social.ID) error {
 		author, deleted, err := tx.LockBlog(ctx, blog)
 		switch {
 		case social.HasCode(err, social.NotFound), err == nil && author != viewer && deleted:
-			return &social.Error{Code: social.NotFound, Field: "blogId", Message: "there is no such blog"}
+			return NoSuchBlog()
 		case err != nil:
 			return err
 		case author != viewer:
@@ -37,11 +37,17 @@ func (f *Feed) Delete(ctx context.Context, viewer, blog social.ID) error {
 	return f.wrote(ctx, viewer) // also one that was deleted before, by a server that died then
 }
 
+// NoSuchBlog is what is said of a blog that is not there, for all or for the viewer.
+func NoSuchBlog() error {
+	return &social.Error{Code: social.NotFound, Field: "blogId", Message: "there is no such blog"}
+}
+
 // deletePiece is how many blogs share a transaction.
 const deletePiece = 100
 
 // DeleteAll deletes the blogs of somebody whose account is deleted, and may be called again.
-// No event tells of them: their author is not shown already.
+// Their events are of the person alone, whose counts are to be read anew: nobody is shown the
+// author, nor so the blogs.
 func (f *Feed) DeleteAll(ctx context.Context, author social.ID) error {
 	for {
 		var n int64
@@ -49,7 +55,10 @@ func (f *Feed) DeleteAll(ctx context.Context, author social.ID) error {
 			if n, err = tx.DeleteSomeBlogs(ctx, author, deletePiece); err != nil || n == 0 {
 				return err
 			}
-			return tx.AddCounts(ctx, []db.CountChange{{UserID: author, Blogs: -n}})
+			if err := tx.AddCounts(ctx, []db.CountChange{{UserID: author, Blogs: -n}}); err != nil {
+				return err
+			}
+			return tx.Publish(ctx, social.Event{Kind: social.UserEvent, Body: social.UserBody{UserID: author}})
 		})
 		if err != nil || n == 0 {
 			return err

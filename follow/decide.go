@@ -1,7 +1,6 @@
 package follow
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -97,7 +96,7 @@ func decide(changes []*change, s state, now social.Millis, maxFollowing int64) o
 		owner := s.actors[c.pair.UserID]
 		owner.GraphVersion++
 		owner.Following += step(before, after, isFollow)
-		owner.Pending += step(before, after, isPending)
+		owner.Pending += step(before, after, social.FollowState.IsPending)
 		s.follows[c.pair] = after
 		c.result, c.since, c.version = Result{State: after, Changed: true}, s.sinceThen(c.pair, before, now), owner.GraphVersion
 		s.since[c.pair] = c.since
@@ -212,12 +211,7 @@ func step(from, to social.FollowState, isSo func(social.FollowState) bool) int64
 
 func isFollow(s social.FollowState) bool  { return s == social.Following }
 func isRequest(s social.FollowState) bool { return s == social.Requested }
-func isPending(s social.FollowState) bool { return s == social.Requested || s == social.Hidden }
 
-func byOwner(a, b social.Edge) int {
-	return cmp.Or(cmp.Compare(a.UserID, b.UserID), cmp.Compare(a.TargetID, b.TargetID))
-}
+func byOwner(a, b social.Edge) int { return a.Compare(b.Pair) }
 
-func byTarget(a, b social.Edge) int {
-	return cmp.Or(cmp.Compare(a.TargetID, b.TargetID), cmp.Compare(a.UserID, b.UserID))
-}
+func byTarget(a, b social.Edge) int { return a.Reversed().Compare(b.Reversed()) }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"kith/db"
 	"kith/social"
 )
@@ -111,15 +109,15 @@ func (g *Graph) do(ctx context.Context, viewer social.ID, c *change) (Result, er
 
 // commitAll commits changes of the viewer's, each refused or not by itself.
 func (g *Graph) commitAll(ctx context.Context, viewer social.ID, changes []*change) error {
-	var ask errgroup.Group
+	var asked []*change
 	for _, c := range changes {
 		if c.pair.UserID == c.pair.TargetID {
 			c.err = social.Invalid("userId", "nobody follows themself")
 			continue
 		}
-		ask.Go(func() error { return g.group.Do(ctx, c) })
+		asked = append(asked, c)
 	}
-	if err := ask.Wait(); err != nil {
+	if err := g.group.Do(ctx, asked...); err != nil {
 		return err
 	}
 	return g.moved(ctx, viewer, changes)

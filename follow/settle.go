@@ -14,7 +14,7 @@ import (
 
 const (
 	settleEvery = time.Second
-	// settleAtOnce is how many people are looked at in one round.
+	// settleAtOnce is how many people are read at once.
 	settleAtOnce = 100
 	// settlePiece is how many edges share a transaction.
 	settlePiece = 100
@@ -62,22 +62,33 @@ func (s *Settler) Run(ctx context.Context) error {
 // Settle looks once at everybody who is to be settled. Who is begun with is done when a pass
 // that began 10 s after the change finds nothing more to do.
 func (s *Settler) Settle(ctx context.Context) error {
-	people, err := s.graph.db.Unsettled(ctx, settleAtOnce)
-	if err != nil {
-		return err
-	}
 	var failed error // of some: the others are settled all the same
-	for _, p := range people {
-		moved, err := s.pass(ctx, p)
-		if err == nil && !moved && p.Age >= s.after {
-			err = s.graph.db.Settled(ctx, p)
-		}
-		if social.HasCode(err, social.Unavailable) || ctx.Err() != nil {
+	for after := (db.Unsettled{}); ; {
+		people, err := s.graph.db.Unsettled(ctx, after, settleAtOnce)
+		if err != nil {
 			return err
 		}
-		failed = errors.Join(failed, err)
+		for _, p := range people {
+			err := s.settle(ctx, p)
+			if social.HasCode(err, social.Unavailable) || ctx.Err() != nil {
+				return err
+			}
+			failed = errors.Join(failed, err)
+		}
+		if len(people) < settleAtOnce {
+			return failed
+		}
+		after = people[len(people)-1]
 	}
-	return failed
+}
+
+// settle looks once at somebody, and takes them off those to settle if they are.
+func (s *Settler) settle(ctx context.Context, p db.Unsettled) error {
+	moved, err := s.pass(ctx, p)
+	if err != nil || moved || p.Age < s.after {
+		return err
+	}
+	return s.graph.db.Settled(ctx, p)
 }
 
 // pass settles all that there is now, and tells whether there was anything.

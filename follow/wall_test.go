@@ -249,6 +249,24 @@ func TestManyAreFollowedEachByItself(t *testing.T) {
 	})
 }
 
+// Where the list has no room for all of them it is full of those named first.
+func TestOfTooManyTheFirstAreFollowed(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		const n = 40
+		people(t, s, upTo(n+1)...)
+		g := follow.New(s.DB, s.Clock.Now, follow.Config{MaxFollowing: n / 2})
+		many, err := g.FollowMany(t.Context(), n+1, upTo(n))
+		noError(t, err)
+		for i, m := range many {
+			if is := m.State == social.Following; is != (i < n/2) || is == social.HasCode(m.Err, social.LimitExceeded) {
+				t.Errorf("number %d: %+v", i, m)
+			}
+		}
+		counted(t, s)
+	})
+}
+
 func setStatus(t testing.TB, s *socialtest.Store, id social.ID, to social.UserStatus) {
 	t.Helper()
 	noError(t, s.DB.Transact(t.Context(), func(tx *db.Tx) error { return tx.UpdateStatus(t.Context(), id, to) }))
@@ -334,6 +352,24 @@ func TestSettlingEndsOnceNobodyCanHaveReadTheOldStatus(t *testing.T) {
 		settled(t, s, g)
 		equal(t, "nothing was found", s.Int(t, "SELECT COUNT(*) FROM settling"), 0)
 		counted(t, s)
+	})
+}
+
+// However many have to wait until they are settled, who comes after them is looked at.
+func TestSettlingReachesWhoeverWaits(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		const n = 203
+		people(t, s, upTo(n)...)
+		g := follow.New(s.DB, s.Clock.Now, follow.Config{})
+		_, err := g.Follow(t.Context(), 1, n)
+		noError(t, err)
+		setStatus(t, s, 2, social.Suspended)
+		s.Exec(t, "UPDATE user SET status = ? WHERE id > 2", social.Suspended)
+		s.Exec(t, "INSERT INTO settling (user_id, since) SELECT u.id, s.since FROM user u JOIN settling s ON s.user_id = 2 WHERE u.id > 2")
+		settled(t, s, g)
+		equal(t, "the last", rows(t, s), fmt.Sprintf("1#%d ", n))
+		equal(t, "still to settle", s.Int(t, "SELECT COUNT(*) FROM settling"), n-1)
 	})
 }
 

@@ -31,6 +31,7 @@ type ResolverRoot interface {
 	Blog() BlogResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
+	Subscription() SubscriptionResolver
 	User() UserResolver
 	UserConnection() UserConnectionResolver
 }
@@ -56,9 +57,10 @@ type ComplexityRoot struct {
 	}
 
 	BlogConnection struct {
-		Edges    func(childComplexity int) int
-		Nodes    func(childComplexity int) int
-		PageInfo func(childComplexity int) int
+		Edges      func(childComplexity int) int
+		LiveCursor func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
 	}
 
 	BlogEdge struct {
@@ -148,6 +150,10 @@ type ComplexityRoot struct {
 		SignedOut func(childComplexity int) int
 	}
 
+	Subscription struct {
+		FeedItemAdded func(childComplexity int, since *string) int
+	}
+
 	User struct {
 		AvatarURL                func(childComplexity int) int
 		Bio                      func(childComplexity int) int
@@ -232,6 +238,9 @@ type QueryResolver interface {
 	MutedUsers(ctx context.Context, first *int, after *string) (*UserConnection, error)
 	MutualFollows(ctx context.Context, userID string, first *int, after *string) (*UserConnection, error)
 	SearchUsers(ctx context.Context, handlePrefix string, first *int, after *string) (*UserConnection, error)
+}
+type SubscriptionResolver interface {
+	FeedItemAdded(ctx context.Context, since *string) (<-chan *BlogEdge, error)
 }
 type UserResolver interface {
 	FollowerCount(ctx context.Context, obj *social.User) (int, error)
@@ -334,6 +343,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BlogConnection.Edges(childComplexity), true
+	case "BlogConnection.liveCursor":
+		if e.ComplexityRoot.BlogConnection.LiveCursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BlogConnection.LiveCursor(childComplexity), true
 	case "BlogConnection.nodes":
 		if e.ComplexityRoot.BlogConnection.Nodes == nil {
 			break
@@ -823,6 +838,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SignOutPayload.SignedOut(childComplexity), true
 
+	case "Subscription.feedItemAdded":
+		if e.ComplexityRoot.Subscription.FeedItemAdded == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_feedItemAdded_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.FeedItemAdded(childComplexity, args["since"].(*string)), true
+
 	case "User.avatarUrl":
 		if e.ComplexityRoot.User.AvatarURL == nil {
 			break
@@ -1113,6 +1140,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 				Data: buf.Bytes(),
 			}
 		}
+	case ast.Subscription:
+		next := ec._Subscription(ctx, opCtx.Operation.SelectionSet)
+
+		var buf bytes.Buffer
+		return func(ctx context.Context) *graphql.Response {
+			buf.Reset()
+			data := next(ctx)
+
+			if data == nil {
+				return nil
+			}
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
+		}
 
 	default:
 		return graphql.OneShot(graphql.ErrorResponse(ctx, "unsupported GraphQL operation"))
@@ -1163,7 +1207,8 @@ interface Node {
 """
 In the direction of reading, hasNextPage (with ` + "`" + `first` + "`" + `) or hasPreviousPage (with ` + "`" + `last` + "`" + `)
 says exactly whether there is more; the other one says that the page began at a cursor.
-Both cursors are null when nothing was read.
+Both cursors are null when nothing was read. In lists of people they may be those of somebody
+who is hidden from the viewer; they say nothing of who that is.
 """
 type PageInfo {
   hasNextPage: Boolean!
@@ -1285,6 +1330,8 @@ type BlogConnection {
   edges: [BlogEdge!]!
   nodes: [Blog!]!
   pageInfo: PageInfo!
+  "followFeed only: what to pass as ` + "`" + `since` + "`" + ` to feedItemAdded, also when the feed is empty."
+  liveCursor: String
 }
 
 type BlogEdge {
@@ -1352,7 +1399,7 @@ type Mutation {
   unmute(input: UserIdInput!): UserPayload @signedIn
 
   publishBlog(input: PublishBlogInput!): BlogPayload @signedIn
-  "Repeated by its author: the same answer. Another's blog is FORBIDDEN."
+  "Repeated by its author: the same answer. Another's blog is FORBIDDEN, one that the viewer does not see NOT_FOUND."
   deleteBlog(input: BlogIdInput!): DeleteBlogPayload @signedIn
 }
 
@@ -1498,6 +1545,17 @@ type DeleteBlogPayload {
   deletedBlogId: ID!
   viewer: User
 }
+
+type Subscription {
+  """
+  Each new blog in the viewer's feed, as it is published. With ` + "`" + `since` + "`" + ` (a liveCursor, or
+  the cursor of the newest edge the client holds) it first replays what came after that,
+  oldest first, at most 800 (LIMIT_EXCEEDED beyond: reload), then goes live, with nothing
+  missed in between. After a reconnect an edge can come again: tell by node.id. Following
+  somebody sends none of their older blogs.
+  """
+  feedItemAdded(since: String): BlogEdge! @signedIn
+}
 `, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
@@ -1544,6 +1602,8 @@ func (ec *executionContext) childFields_BlogConnection(ctx context.Context, fiel
 		return ec.fieldContext_BlogConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_BlogConnection_pageInfo(ctx, field)
+	case "liveCursor":
+		return ec.fieldContext_BlogConnection_liveCursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type BlogConnection", field.Name)
 }
@@ -2342,6 +2402,20 @@ func (ec *executionContext) field_Query_user_args(ctx context.Context, rawArgs m
 	return args, nil
 }
 
+func (ec *executionContext) field_Subscription_feedItemAdded_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "since",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["since"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_User_blogs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2845,6 +2919,29 @@ func (ec *executionContext) fieldContext_BlogConnection_pageInfo(_ context.Conte
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _BlogConnection_liveCursor(ctx context.Context, field graphql.CollectedField, obj *BlogConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BlogConnection_liveCursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LiveCursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_BlogConnection_liveCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BlogConnection", field, false, false, "String")
 }
 
 func (ec *executionContext) _BlogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *BlogEdge) (ret graphql.Marshaler) {
@@ -5123,6 +5220,63 @@ func (ec *executionContext) _SignOutPayload_signedOut(ctx context.Context, field
 }
 func (ec *executionContext) fieldContext_SignOutPayload_signedOut(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("SignOutPayload", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _Subscription_feedItemAdded(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_feedItemAdded(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().FeedItemAdded(ctx, fc.Args["since"].(*string))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *BlogEdge
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *BlogEdge) graphql.Marshaler {
+			return ec.marshalNBlogEdge2ᚖkithᚋgraphᚐBlogEdge(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_feedItemAdded(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BlogEdge(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_feedItemAdded_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _User_id(ctx context.Context, field graphql.CollectedField, obj *social.User) (ret graphql.Marshaler) {
@@ -7750,6 +7904,11 @@ func (ec *executionContext) _BlogConnection(ctx context.Context, sel ast.Selecti
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "liveCursor":
+			out.Values[i] = ec._BlogConnection_liveCursor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -8420,6 +8579,26 @@ func (ec *executionContext) _SignOutPayload(ctx context.Context, sel ast.Selecti
 	}
 
 	return out
+}
+
+var subscriptionImplementors = []string{"Subscription"}
+
+func (ec *executionContext) _Subscription(ctx context.Context, sel ast.SelectionSet) func(ctx context.Context) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, subscriptionImplementors)
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
+		Object: "Subscription",
+	})
+	if len(fields) != 1 {
+		graphql.AddErrorf(ctx, "must subscribe to exactly one stream")
+		return nil
+	}
+
+	switch fields[0].Name {
+	case "feedItemAdded":
+		return ec._Subscription_feedItemAdded(ctx, fields[0])
+	default:
+		panic("unknown field " + strconv.Quote(fields[0].Name))
+	}
 }
 
 var userImplementors = []string{"User", "Node"}

@@ -27,6 +27,8 @@ type BlogConnection struct {
 	Edges    []*BlogEdge    `json:"edges"`
 	Nodes    []*social.Blog `json:"nodes"`
 	PageInfo *PageInfo      `json:"pageInfo"`
+	// followFeed only: what to pass as `since` to feedItemAdded, also when the feed is empty.
+	LiveCursor *string `json:"liveCursor,omitempty"`
 }
 
 type BlogEdge struct {
@@ -101,7 +103,8 @@ type Mutation struct {
 
 // In the direction of reading, hasNextPage (with `first`) or hasPreviousPage (with `last`)
 // says exactly whether there is more; the other one says that the page began at a cursor.
-// Both cursors are null when nothing was read.
+// Both cursors are null when nothing was read. In lists of people they may be those of somebody
+// who is hidden from the viewer; they say nothing of who that is.
 type PageInfo struct {
 	HasNextPage     bool    `json:"hasNextPage"`
 	HasPreviousPage bool    `json:"hasPreviousPage"`
@@ -145,6 +148,9 @@ type SignUpInput struct {
 	Name string `json:"name"`
 	// 8 to 128 characters.
 	Password string `json:"password"`
+}
+
+type Subscription struct {
 }
 
 type UpdateProfileInput struct {

@@ -79,7 +79,8 @@ func as[K comparable, V any](viewer social.ID, read func(context.Context, social
 // contextKey is the type of this package's only context key.
 type contextKey struct{}
 
-// request holds the loaders of a request, which every write replaces.
+// request holds the loaders of a request, which are made when first asked for, since a
+// subscription may wait long for its next event; every write replaces them.
 type request struct {
 	fresh   func() *Loaders
 	current atomic.Pointer[Loaders]
@@ -89,19 +90,25 @@ type request struct {
 func With(ctx context.Context, from Sources) context.Context {
 	viewer := social.Viewer(ctx)
 	r := &request{fresh: func() *Loaders { return newLoaders(from, viewer) }}
-	r.current.Store(r.fresh())
 	return context.WithValue(cache.With(ctx), contextKey{}, r)
 }
 
 // From gives the loaders of the request.
-func From(ctx context.Context) *Loaders { return of(ctx).current.Load() }
+func From(ctx context.Context) *Loaders {
+	r := of(ctx)
+	for {
+		if l := r.current.Load(); l != nil {
+			return l
+		}
+		r.current.CompareAndSwap(nil, r.fresh())
+	}
+}
 
 // Renew forgets all that the request has read. Called after every write, so that what
 // follows in the same request sees it.
 func Renew(ctx context.Context) {
 	cache.Wrote(ctx)
-	r := of(ctx)
-	r.current.Store(r.fresh())
+	of(ctx).current.Store(nil)
 }
 
 func of(ctx context.Context) *request { return ctx.Value(contextKey{}).(*request) }

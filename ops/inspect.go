@@ -5,13 +5,12 @@ import (
 	"math"
 
 	"kith/db"
+	"kith/feed"
 	"kith/rdb"
 	"kith/social"
 )
 
 const (
-	// feedConsumer is who brings blogs to inboxes, as server.go names it.
-	feedConsumer = "feed"
 	// maxCompared bounds how many blogs of SQL are looked for in an inbox.
 	maxCompared = 10_000
 	// newest is how many blogs of a feed are told where there is no inbox to compare.
@@ -145,7 +144,7 @@ func (i *inspection) readAsked(ctx context.Context) error {
 func (i *inspection) readLag(ctx context.Context) error {
 	states, err := i.db.ConsumerStates(ctx)
 	for _, c := range states {
-		if c.Consumer == feedConsumer {
+		if c.Consumer == feed.Consumer {
 			i.state.Consumer = c
 		}
 	}

@@ -19,8 +19,9 @@ const (
 	NotFannedOut             // published, and still to be brought to the inbox
 	Faulty                   // should be in the inbox, and is not
 	NotFollowed
+	Muted // the author, who is followed
 	Deleted
-	AuthorGone // the account does not exist any more
+	AuthorGone // the account is suspended or does not exist any more
 	Own        // own blogs are not in one's own feed
 	NoSuchBlog
 )
@@ -93,6 +94,10 @@ func (i *inspection) sights(ctx context.Context, blogs []InspectedBlog) error {
 		if err != nil {
 			return err
 		}
+		follows, err := i.follows(ctx, authorIDs)
+		if err != nil {
+			return err
+		}
 		handles, there := map[social.ID]string{}, map[social.ID]bool{}
 		for _, u := range authors {
 			handles[u.ID] = u.Handle
@@ -103,14 +108,29 @@ func (i *inspection) sights(ctx context.Context, blogs []InspectedBlog) error {
 		for n := range chunk {
 			b := &chunk[n]
 			b.Handle = handles[b.AuthorID]
-			b.Fate = i.hidden(*b, there[b.ID])
+			b.Fate = i.hidden(*b, there[b.ID], follows[b.AuthorID])
 		}
 	}
 	return nil
 }
 
-// hidden is what keeps a blog from being shown, or its fate as it is.
-func (i *inspection) hidden(b InspectedBlog, published bool) Fate {
+// follows is which of these authors the person follows, also those muted. At most 900.
+func (i *inspection) follows(ctx context.Context, authors []social.ID) (map[social.ID]bool, error) {
+	pairs := make([]social.Pair, len(authors))
+	for n, a := range authors {
+		pairs[n] = social.Pair{UserID: i.state.Person.ID, TargetID: a}
+	}
+	edges, err := i.db.EdgesOf(ctx, pairs)
+	follows := make(map[social.ID]bool, len(edges))
+	for _, e := range edges {
+		follows[e.TargetID] = e.State.Stands()
+	}
+	return follows, err
+}
+
+// hidden is what keeps a blog from being shown, or its fate as it is. The feed has the blogs
+// of those followed and not muted.
+func (i *inspection) hidden(b InspectedBlog, published, follows bool) Fate {
 	switch {
 	case b.AuthorID == i.state.Person.ID:
 		return Own
@@ -118,6 +138,8 @@ func (i *inspection) hidden(b InspectedBlog, published bool) Fate {
 		return Deleted
 	case b.Handle == "":
 		return AuthorGone
+	case !i.state.Followed[b.AuthorID] && follows:
+		return Muted
 	case !i.state.Followed[b.AuthorID]:
 		return NotFollowed
 	}

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -110,11 +109,11 @@ type edgeMending struct {
 
 // decideEdges judges edges and moves the counts by what is changed of the rows that they
 // count: so what is wrong with a count stays as wrong as it was, for whoever mends counts.
-// It moves actors. An owner without an actor, who does not exist, has no counts.
+// It moves actors. An owner without an actor, who does not exist, has no counts, and no version.
 func decideEdges(sides map[social.Pair]db.EdgeSides, actors map[social.ID]*db.Actor, mutes map[social.Pair]bool, now social.Millis) edgeMending {
 	var m edgeMending
 	owners, counts := map[social.ID]*db.Actor{}, map[social.ID]db.CountChange{}
-	for _, pair := range slices.SortedFunc(maps.Keys(sides), byOwner) {
+	for _, pair := range slices.SortedFunc(maps.Keys(sides), social.Pair.Compare) {
 		e := sides[pair]
 		kind, want := judgeEdge(e)
 		if kind == "" {
@@ -131,16 +130,15 @@ func decideEdges(sides map[social.Pair]db.EdgeSides, actors map[social.ID]*db.Ac
 		n.Followers += is(want.State == social.Following) - is(mirror == social.Following)
 		n.Requests += is(want.State == social.Requested) - is(mirror == social.Requested)
 		counts[pair.TargetID] = n
+		told := social.FollowChange{UserID: pair.UserID, TargetID: pair.TargetID, State: want.State, Since: want.Since, Muted: mutes[pair]}
 		if owner := actors[pair.UserID]; owner != nil {
 			owners[pair.UserID] = owner
 			owner.GraphVersion++
 			owner.Following += is(want.State == social.Following) - is(own == social.Following)
-			owner.Pending += is(isPending(want.State)) - is(isPending(own))
-			m.events = append(m.events, social.FollowChange{
-				UserID: pair.UserID, TargetID: pair.TargetID, State: want.State, Since: want.Since,
-				Version: owner.GraphVersion, Muted: mutes[pair],
-			})
+			owner.Pending += is(want.State.IsPending()) - is(own.IsPending())
+			told.Version = owner.GraphVersion
 		}
+		m.events = append(m.events, told) // also of an owner who is nobody: the target's counts move
 	}
 	for _, id := range slices.Sorted(maps.Keys(owners)) {
 		m.actors = append(m.actors, owners[id])
@@ -161,7 +159,7 @@ func (m edgeMending) write(ctx context.Context, tx *db.Tx) error {
 	if err := tx.PutFollowing(ctx, m.edges); err != nil {
 		return err
 	}
-	slices.SortFunc(m.edges, func(a, b social.Edge) int { return byOwner(a.Reversed(), b.Reversed()) })
+	slices.SortFunc(m.edges, func(a, b social.Edge) int { return a.Reversed().Compare(b.Reversed()) })
 	if err := tx.PutFollower(ctx, m.edges); err != nil {
 		return err
 	}
@@ -171,18 +169,12 @@ func (m edgeMending) write(ctx context.Context, tx *db.Tx) error {
 	return tx.Publish(ctx, social.Event{Kind: social.FollowEvent, Body: social.FollowBody{Changes: m.events}})
 }
 
-func byOwner(a, b social.Pair) int {
-	return cmp.Or(cmp.Compare(a.UserID, b.UserID), cmp.Compare(a.TargetID, b.TargetID))
-}
-
 func stateOf(s *db.Side) social.FollowState {
 	if s == nil {
 		return social.NotFollowing
 	}
 	return s.State
 }
-
-func isPending(s social.FollowState) bool { return s == social.Requested || s == social.Hidden }
 
 func is(so bool) int64 {
 	if so {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"kith/feed"
 	"kith/rdb"
 	"kith/social"
 )
@@ -63,7 +64,7 @@ func (r *reconciler) awaitConsumer(ctx context.Context) (passed bool, err error)
 	tick := time.NewTicker(consumerPoll)
 	defer tick.Stop()
 	for deadline := time.Now().Add(consumerPatience); ; {
-		at, err := r.db.ConsumerPositions(ctx, feedConsumer)
+		at, err := r.db.ConsumerPositions(ctx, feed.Consumer)
 		if err != nil {
 			return false, err
 		}

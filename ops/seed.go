@@ -15,10 +15,11 @@ import (
 )
 
 // DemoHandle and DemoPassword sign in as the demo's visitor; all sample people share the
-// password. The visitor does not follow DemoStranger.
+// password. The visitor follows DemoAuthor, and does not follow DemoStranger.
 const (
 	DemoHandle   = "ada"
 	DemoPassword = "kith-demo"
+	DemoAuthor   = "grace"
 	DemoStranger = "tony"
 )
 

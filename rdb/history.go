@@ -58,7 +58,7 @@ func (r *Redis) histories(ctx context.Context, server redis.Cmdable, parts []int
 	var infos []*redis.StringCmd
 	keys := make([]*redis.StringCmd, len(parts))
 	_, err := server.Pipelined(ctx, func(p redis.Pipeliner) error {
-		if r.embedded == nil { // which has but one history, and no INFO
+		if r.closeEmbedded == nil { // which has but one history, and no INFO
 			infos = append(infos, p.Info(ctx, "server"), p.Info(ctx, "replication"))
 		}
 		for i, part := range parts {

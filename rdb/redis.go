@@ -34,10 +34,10 @@ type Config struct {
 
 // Redis is the connection. Safe for parallel use.
 type Redis struct {
-	client   redis.UniversalClient
-	embedded *miniredis.Miniredis // nil unless in process
-	patience time.Duration        // how long a command may take
-	commands atomic.Int64
+	client        redis.UniversalClient
+	closeEmbedded func()        // nil unless in process
+	patience      time.Duration // how long a command may take
+	commands      atomic.Int64
 }
 
 const (
@@ -81,11 +81,12 @@ func (r *Redis) embed() (*redis.UniversalOptions, error) {
 	password := rand.Text()
 	m := miniredis.NewMiniRedis()
 	m.RequireAuth(password)
-	m.ClockTTL(true) // else nothing ever expires
 	if err := m.StartAddr("127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	r.embedded, r.patience = m, embeddedPatience
+	stop := KeepTime(m)
+	r.closeEmbedded = func() { stop(); m.Close() }
+	r.patience = embeddedPatience
 	return &redis.UniversalOptions{Addrs: []string{m.Addr()}, Password: password}, nil
 }
 
@@ -135,8 +136,8 @@ func bounded(o *redis.UniversalOptions, patience time.Duration) {
 // Close ends all connections, and the Redis in process.
 func (r *Redis) Close() error {
 	err := r.client.Close()
-	if r.embedded != nil {
-		r.embedded.Close()
+	if r.closeEmbedded != nil {
+		r.closeEmbedded()
 	}
 	return err
 }

@@ -3,6 +3,8 @@ package resolvers
 import (
 	"context"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"kith/feed"
 	"kith/graph"
 	"kith/loaders"
@@ -39,6 +41,10 @@ func (r query) FollowFeed(ctx context.Context, first *int, after *string, last *
 	if err != nil {
 		return nil, err
 	}
+	live, err := r.liveCursor(ctx, viewer) // first: it is of what the page may show
+	if err != nil {
+		return nil, err
+	}
 	part, err := r.Feed.Home(ctx, viewer, p)
 	if err != nil {
 		return nil, err
@@ -50,7 +56,23 @@ func (r query) FollowFeed(ctx context.Context, first *int, after *string, last *
 	if err := prefetch(ctx, "author.", authors); err != nil {
 		return nil, err
 	}
-	return blogs(ctx, social.FeedCursor, viewer, part), nil
+	c := blogs(ctx, social.FeedCursor, viewer, part)
+	c.LiveCursor = live
+	return c, nil
+}
+
+// liveCursor is from where a subscription goes on after a page that is read later; nil where
+// nobody asks.
+func (r query) liveCursor(ctx context.Context, viewer social.ID) (*string, error) {
+	if !graphql.FieldRequested(ctx, "liveCursor") {
+		return nil, nil //nolint:nilnil // null is GraphQL's answer
+	}
+	c, err := r.Live.Cursor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text := c.Encode(social.FeedCursor, viewer)
+	return &text, nil
 }
 
 func (r mutation) PublishBlog(ctx context.Context, in graph.PublishBlogInput) (*graph.BlogPayload, error) {
@@ -69,13 +91,29 @@ func (r mutation) PublishBlog(ctx context.Context, in graph.PublishBlogInput) (*
 	}, nil
 }
 
+// unseen is why a blog is not deleted: of one that the viewer does not see, that only its
+// author may would tell that it is there.
+func unseen(ctx context.Context, id social.ID, err error) error {
+	if !social.HasCode(err, social.Forbidden) {
+		return err
+	}
+	b, failed := loaders.From(ctx).Blogs.Load(ctx, id)
+	switch {
+	case failed != nil:
+		return failed
+	case b == nil:
+		return feed.NoSuchBlog()
+	}
+	return err
+}
+
 func (r mutation) DeleteBlog(ctx context.Context, in graph.BlogIDInput) (*graph.DeleteBlogPayload, error) {
 	id, err := social.ParseIDOf(social.BlogNode, "blogId", in.BlogID)
 	if err != nil {
 		return nil, err
 	}
 	if err := r.Feed.Delete(ctx, social.Viewer(ctx), id); err != nil {
-		return nil, err
+		return nil, unseen(ctx, id, err)
 	}
 	return &graph.DeleteBlogPayload{DeletedBlogID: in.BlogID, Viewer: viewerAfter(ctx)}, nil
 }

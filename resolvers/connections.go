@@ -12,7 +12,8 @@ import (
 )
 
 // pageInfo tells where a page begins and ends. Both cursors are those of the rows that
-// were read, so that a page whose people are all hidden can still be passed.
+// were read, so that a page whose people are all hidden can still be passed; see
+// [social.Seal].
 func pageInfo[T any](part social.Part[T], cursor func(T) string) *graph.PageInfo {
 	info := &graph.PageInfo{HasNextPage: part.HasNext, HasPreviousPage: part.HasPrevious}
 	if n := len(part.Items); n > 0 {
@@ -67,20 +68,20 @@ func listed[T any](ctx context.Context, lists loaders.Loader[social.Listing, soc
 type peerLists = loaders.Loader[social.Listing, social.Part[social.Peer]]
 
 // peers makes a connection of a page of relations of the person.
-func peers(ctx context.Context, lists peerLists,
+func (r *Root) peers(ctx context.Context, lists peerLists,
 	kind social.CursorKind, u *social.User, first *int, after *string, owner ...social.ID,
 ) (*graph.UserConnection, error) {
-	part, err := listed(ctx, lists, kind, u, first, after, owner...)
+	part, err := listed(ctx, lists, kind, u, first, r.Seal.Open(after), owner...)
 	if err != nil {
 		return nil, err
 	}
-	return related(ctx, part, kind, u.ID, social.Profile, owner...)
+	return r.related(ctx, part, kind, u.ID, social.Profile, owner...)
 }
 
 // ownPeers makes one of a list that the viewer alone sees.
-func ownPeers(ctx context.Context, lists peerLists, kind social.CursorKind, first *int, after *string) (*graph.UserConnection, error) {
+func (r *Root) ownPeers(ctx context.Context, lists peerLists, kind social.CursorKind, first *int, after *string) (*graph.UserConnection, error) {
 	viewer := social.Viewer(ctx)
-	p, err := social.PageArgs{First: first, After: after}.Page(kind, viewer)
+	p, err := social.PageArgs{First: first, After: r.Seal.Open(after)}.Page(kind, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -92,16 +93,16 @@ func ownPeers(ctx context.Context, lists peerLists, kind social.CursorKind, firs
 	if kind == social.BlockedCursor {
 		least = social.Name
 	}
-	return related(ctx, parts[0], kind, viewer, least, viewer)
+	return r.related(ctx, parts[0], kind, viewer, least, viewer)
 }
 
-func related(ctx context.Context, part social.Part[social.Peer],
+func (r *Root) related(ctx context.Context, part social.Part[social.Peer],
 	kind social.CursorKind, of social.ID, least social.Sight, owner ...social.ID,
 ) (*graph.UserConnection, error) {
 	c, err := people(ctx, part, place[social.Peer]{
 		least:  least,
 		id:     func(p social.Peer) social.ID { return p.ID },
-		cursor: func(p social.Peer) string { return p.Cursor().Encode(kind, owner...) },
+		cursor: func(p social.Peer) string { return r.Seal.Close(p.Cursor().Encode(kind, owner...)) },
 		since:  func(p social.Peer) *social.Millis { return &p.Since },
 	})
 	if err != nil {

@@ -9,19 +9,19 @@ import (
 )
 
 func (r user) Followers(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
-	return peers(ctx, loaders.From(ctx).Followers, social.FollowersCursor, u, first, after, u.ID)
+	return r.peers(ctx, loaders.From(ctx).Followers, social.FollowersCursor, u, first, after, u.ID)
 }
 
 func (r user) Following(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
-	return peers(ctx, loaders.From(ctx).Following, social.FollowingCursor, u, first, after, u.ID)
+	return r.peers(ctx, loaders.From(ctx).Following, social.FollowingCursor, u, first, after, u.ID)
 }
 
 func (r user) MutualFollows(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
-	return peers(ctx, loaders.From(ctx).MutualFollows, social.MutualCursor, u, first, after, social.Viewer(ctx), u.ID)
+	return r.peers(ctx, loaders.From(ctx).MutualFollows, social.MutualCursor, u, first, after, social.Viewer(ctx), u.ID)
 }
 
 func (r user) FollowersYouKnow(ctx context.Context, u *social.User, first *int, after *string) (*graph.UserConnection, error) {
-	return peers(ctx, loaders.From(ctx).FollowersYouKnow, social.KnownCursor, u, first, after, social.Viewer(ctx), u.ID)
+	return r.peers(ctx, loaders.From(ctx).FollowersYouKnow, social.KnownCursor, u, first, after, social.Viewer(ctx), u.ID)
 }
 
 func (r query) MutualFollows(ctx context.Context, userID string, first *int, after *string) (*graph.UserConnection, error) {
@@ -34,7 +34,7 @@ func (r query) MutualFollows(ctx context.Context, userID string, first *int, aft
 		return nil, err
 	}
 	if seen.User == nil {
-		return nil, &social.Error{Code: social.NotFound, Field: "userId", Message: "there is no such person"}
+		return nil, &social.Error{Code: social.NotFound, Field: "userId", Message: "there is no such user"}
 	}
 	return user(r).MutualFollows(ctx, seen.User, first, after)
 }
@@ -44,7 +44,7 @@ func (r query) SearchUsers(ctx context.Context, handlePrefix string, first *int,
 	if err != nil {
 		return nil, err
 	}
-	p, err := social.PageArgs{First: first, After: after}.PageByHandle(prefix)
+	p, err := social.PageArgs{First: first, After: r.Seal.Open(after)}.PageByHandle(prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (r query) SearchUsers(ctx context.Context, handlePrefix string, first *int,
 	c, err := people(ctx, part, place[*social.User]{
 		least:  social.Profile,
 		id:     func(u *social.User) social.ID { return u.ID },
-		cursor: func(u *social.User) string { return u.Cursor().EncodeByHandle(prefix) },
+		cursor: func(u *social.User) string { return r.Seal.Close(u.Cursor().EncodeByHandle(prefix)) },
 		since:  func(*social.User) *social.Millis { return nil },
 	})
 	if err != nil {
@@ -110,13 +110,13 @@ func (r userConnection) ownCount(ctx context.Context, c *graph.UserConnection) (
 }
 
 func (r query) FollowRequests(ctx context.Context, first *int, after *string) (*graph.UserConnection, error) {
-	return ownPeers(ctx, loaders.From(ctx).Requests, social.RequestsCursor, first, after)
+	return r.ownPeers(ctx, loaders.From(ctx).Requests, social.RequestsCursor, first, after)
 }
 
 func (r query) BlockedUsers(ctx context.Context, first *int, after *string) (*graph.UserConnection, error) {
-	return ownPeers(ctx, loaders.From(ctx).Blocked, social.BlockedCursor, first, after)
+	return r.ownPeers(ctx, loaders.From(ctx).Blocked, social.BlockedCursor, first, after)
 }
 
 func (r query) MutedUsers(ctx context.Context, first *int, after *string) (*graph.UserConnection, error) {
-	return ownPeers(ctx, loaders.From(ctx).Muted, social.MutedCursor, first, after)
+	return r.ownPeers(ctx, loaders.From(ctx).Muted, social.MutedCursor, first, after)
 }

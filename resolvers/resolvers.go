@@ -22,12 +22,16 @@ type Root struct {
 	Accounts *account.Accounts
 	Graph    *follow.Graph
 	Feed     *feed.Feed
+	Live     *feed.Live
+	// Seal closes the cursors of lists of people.
+	Seal *social.Seal
 }
 
 // The types below are Root under the names that the generated code asks for.
 type (
 	query          struct{ *Root }
 	mutation       struct{ *Root }
+	subscription   struct{ *Root }
 	user           struct{ *Root }
 	blog           struct{ *Root }
 	userConnection struct{ *Root }
@@ -38,6 +42,9 @@ func (r *Root) Query() graph.QueryResolver { return query{r} }
 
 // Mutation resolves the fields of Mutation.
 func (r *Root) Mutation() graph.MutationResolver { return mutation{r} }
+
+// Subscription resolves the fields of Subscription.
+func (r *Root) Subscription() graph.SubscriptionResolver { return subscription{r} }
 
 // User resolves the fields of User that are not columns.
 func (r *Root) User() graph.UserResolver { return user{r} }

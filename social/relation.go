@@ -1,5 +1,7 @@
 package social
 
+import "cmp"
+
 // FollowState is the state of one edge of the follow graph. Numbers are stored.
 type FollowState int8
 
@@ -16,6 +18,9 @@ const (
 // Stands tells that the edge is a follow, perhaps of people who are not to be seen now.
 func (s FollowState) Stands() bool { return s == Following || s == Hidden }
 
+// IsPending tells that the edge may become a follow by what its target, or an operator, does.
+func (s FollowState) IsPending() bool { return s == Requested || s == Hidden }
+
 // Pair names an edge: UserID, its owner, follows TargetID.
 type Pair struct {
 	UserID   ID
@@ -24,6 +29,11 @@ type Pair struct {
 
 // Reversed is the edge of the other direction.
 func (p Pair) Reversed() Pair { return Pair{UserID: p.TargetID, TargetID: p.UserID} }
+
+// Compare orders edges by owner, then target: as they are stored and locked.
+func (p Pair) Compare(q Pair) int {
+	return cmp.Or(cmp.Compare(p.UserID, q.UserID), cmp.Compare(p.TargetID, q.TargetID))
+}
 
 // Edge is an edge of the follow graph with its state and since when it is so.
 type Edge struct {

@@ -79,14 +79,12 @@ func TestTheAddressIsThatOfTheClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got netip.Addr
-			e := newEdge(&fake{}, func(c *Config) {
-				c.TrustedProxies = prefixes(t, proxies)
-				c.Operation = func(ctx context.Context) context.Context {
-					got = social.Address(ctx)
-					return ctx
-				}
-			})
-			r := postRequest(inJSON(nameQuery))
+			f := &fake{userErr: func(ctx context.Context) error {
+				got = social.Address(ctx)
+				return nil
+			}}
+			e := newEdge(f, func(c *Config) { c.TrustedProxies = prefixes(t, proxies) })
+			r := postRequest(inJSON(userQuery))
 			r.RemoteAddr = test.peer
 			r.Header["X-Forwarded-For"] = test.forwarded
 			if a := e.do(t, r); a.status != http.StatusOK {

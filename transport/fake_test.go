@@ -31,13 +31,55 @@ type fake struct {
 	content string
 	// lists counts the lists below a person that were read.
 	lists atomic.Int32
+	// feed is what subscriptions get, one after another; they end when it is closed. With
+	// feedErr they are refused. open counts those that have not been given back.
+	feed    chan *graph.BlogEdge
+	feedErr error
+	open    atomic.Int32
+	since   []string // of each, in their order
 }
 
 func (f *fake) Query() graph.QueryResolver                   { return fakeQuery{f} }
 func (f *fake) Mutation() graph.MutationResolver             { return f }
+func (f *fake) Subscription() graph.SubscriptionResolver     { return f }
 func (f *fake) User() graph.UserResolver                     { return fakeUser{f: f} }
 func (f *fake) Blog() graph.BlogResolver                     { return fakeBlog{f} }
 func (f *fake) UserConnection() graph.UserConnectionResolver { return fakeUsers{} }
+
+func (f *fake) FeedItemAdded(ctx context.Context, since *string) (<-chan *graph.BlogEdge, error) {
+	f.calls.Add(1)
+	if f.feedErr != nil {
+		return nil, f.feedErr
+	}
+	f.mu.Lock()
+	if since == nil {
+		since = new(string)
+	}
+	f.since = append(f.since, *since)
+	f.mu.Unlock()
+	edges := make(chan *graph.BlogEdge)
+	f.open.Add(1)
+	go func() {
+		defer f.open.Add(-1)
+		defer close(edges)
+		for {
+			select {
+			case e, more := <-f.feed:
+				if !more {
+					return
+				}
+				select {
+				case edges <- e:
+				case <-ctx.Done():
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return edges, nil
+}
 
 func (f *fake) person(handle string) *social.User {
 	return &social.User{ID: 7, Handle: handle, Name: handle, Bio: f.bio}

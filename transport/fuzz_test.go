@@ -99,7 +99,7 @@ func TestDocumentsAreSharedSafely(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := e.Handler.(*server).documents.cache.Len(); n != len(queries) {
+	if n := e.Handler.(*Server).documents.cache.Len(); n != len(queries) {
 		t.Errorf("%d documents are kept", n)
 	}
 }

@@ -27,10 +27,9 @@ type identity struct {
 	err    error     // why the header is refused, or cannot be judged
 }
 
-// identify says who asks: nobody without an Authorization header, else the person whom
-// the token names. A header that is malformed or a token that is refused is an error.
-func (s *server) identify(ctx context.Context, h http.Header) identity {
-	headers := h.Values("Authorization")
+// identify says who asks, by the Authorization headers: nobody without one, else the person
+// whom the token names. A header that is malformed or a token that is refused is an error.
+func (s *Server) identify(ctx context.Context, headers []string) identity {
 	if len(headers) == 0 {
 		return identity{}
 	}
@@ -91,7 +90,7 @@ func onlyFields(set ast.SelectionSet, names []string, seen map[string]bool) bool
 
 // refusal refuses a whole request: a client that believes it is signed in must not be
 // answered as a stranger. Where nobody can say now whether it is, the token may be good.
-func (s *server) refusal(ctx context.Context, who identity) *answer {
+func (s *Server) refusal(ctx context.Context, who identity) *answer {
 	if !social.HasCode(who.err, social.Unauthenticated) {
 		status := http.StatusInternalServerError
 		if social.HasCode(who.err, social.Unavailable) {

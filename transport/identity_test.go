@@ -131,20 +131,11 @@ func TestSignedInFieldsAreNullForStrangersBesideOthers(t *testing.T) {
 	}
 }
 
-func TestTheOperationIsPreparedUnderItsViewer(t *testing.T) {
-	type key struct{}
+func TestTheOperationRunsUnderItsViewer(t *testing.T) {
 	var viewer social.ID
-	var loaders any
-	e := newEdge(
-		&fake{userErr: func(ctx context.Context) error { loaders = ctx.Value(key{}); return nil }},
-		func(c *Config) {
-			c.Operation = func(ctx context.Context) context.Context {
-				viewer = social.Viewer(ctx)
-				return context.WithValue(ctx, key{}, "loaders")
-			}
-		})
-	if e.post(t, userQuery, nil); viewer != 7 || loaders != "loaders" {
-		t.Errorf("viewer %d, loaders %v", viewer, loaders)
+	e := newEdge(&fake{userErr: func(ctx context.Context) error { viewer = social.Viewer(ctx); return nil }})
+	if e.post(t, userQuery, nil); viewer != 7 {
+		t.Errorf("viewer %d", viewer)
 	}
 	if e.do(t, postRequest(inJSON(userQuery))); viewer != 0 {
 		t.Errorf("viewer %d of nobody", viewer)

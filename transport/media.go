@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"iter"
 	"mime"
 	"net/http"
 	"strconv"
@@ -15,15 +16,36 @@ const (
 	mediaGraphQL = "application/graphql-response+json"
 )
 
-// acceptedMedia is the form that the client likes best, the first of equals. Who names
-// neither gets application/json: an answer in a form not asked for helps more than none.
+// mediaEvents is a stream of answers.
+const mediaEvents = "text/event-stream"
+
+// acceptable gives the media types that the client names, with how much it likes each.
+func acceptable(h http.Header) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for part := range strings.SplitSeq(strings.Join(h.Values("Accept"), ","), ",") {
+			media, params, err := mime.ParseMediaType(part)
+			if err != nil {
+				continue
+			}
+			q := 1.0
+			if text, ok := params["q"]; ok {
+				if q, err = strconv.ParseFloat(text, 64); err != nil {
+					continue
+				}
+			}
+			if !yield(media, q) {
+				return
+			}
+		}
+	}
+}
+
+// acceptedMedia is the form of a single answer that the client likes best, the first of
+// equals. Who names neither gets application/json: an answer in a form not asked for helps
+// more than none.
 func acceptedMedia(h http.Header) string {
 	best, bestQ := mediaJSON, 0.0
-	for part := range strings.SplitSeq(strings.Join(h.Values("Accept"), ","), ",") {
-		media, params, err := mime.ParseMediaType(part)
-		if err != nil {
-			continue
-		}
+	for media, q := range acceptable(h) {
 		switch media {
 		case mediaJSON, mediaGraphQL:
 		case "application/*", "*/*":
@@ -31,17 +53,26 @@ func acceptedMedia(h http.Header) string {
 		default:
 			continue
 		}
-		q := 1.0
-		if text, ok := params["q"]; ok {
-			if q, err = strconv.ParseFloat(text, 64); err != nil {
-				continue
-			}
-		}
 		if q > bestQ {
 			best, bestQ = media, q
 		}
 	}
 	return best
+}
+
+// acceptsEvents says whether the client takes a stream, and whether it likes that better
+// than a single answer. It has to name the type: whoever takes everything expects JSON.
+func acceptsEvents(h http.Header) (takes, prefers bool) {
+	eventsQ, bestQ := 0.0, 0.0
+	for media, q := range acceptable(h) {
+		switch media {
+		case mediaEvents:
+			eventsQ = max(eventsQ, q)
+		case mediaJSON, mediaGraphQL, "application/*", "*/*":
+			bestQ = max(bestQ, q)
+		}
+	}
+	return eventsQ > 0, eventsQ > bestQ
 }
 
 // takesBody says whether a body can be read: JSON in UTF-8, not compressed. No other type

@@ -85,7 +85,7 @@ func (p presenter) internal(ctx context.Context, err error, attrs ...slog.Attr) 
 // fails for that reason is nobody's concern; a panic still is.
 func (p presenter) report(ctx context.Context, level slog.Level, message string, err error, attrs ...slog.Attr) {
 	var panicked *panicked
-	if errors.Is(ctx.Err(), context.Canceled) && !errors.As(err, &panicked) {
+	if errors.Is(context.Cause(ctx), context.Canceled) && !errors.As(err, &panicked) {
 		level = slog.LevelDebug
 	}
 	r := requestOf(ctx)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"github.com/99designs/gqlgen/graphql"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -71,8 +72,13 @@ func TestPanicsAreInternalWithTheirStackInTheLog(t *testing.T) {
 	}
 }
 
+// panicking is a schema that executes nothing.
+type panicking struct{ graphql.ExecutableSchema }
+
+func (panicking) Exec(context.Context) graphql.ResponseHandler { panic("secret") }
+
 func TestPanicsOutsideResolversAre500(t *testing.T) {
-	e := newEdge(&fake{}, func(c *Config) { c.Operation = func(context.Context) context.Context { panic("secret") } })
+	e := newEdge(&fake{}, func(c *Config) { c.Schema = panicking{c.Schema} })
 	a := e.post(t, userQuery, nil)
 	if a.status != 500 || a.code() != "INTERNAL" || strings.Contains(a.raw, "secret") || !strings.Contains(e.log.String(), "stack=") {
 		t.Errorf("%d %s", a.status, a.raw)

@@ -11,7 +11,8 @@ import (
 // harmlessID is an id of the caller that may go into headers and logs as it is.
 var harmlessID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// request is what one HTTP request is known by in answers and logs.
+// request is what one execution is known by in answers and logs: a request of HTTP, an
+// operation of a socket, an event of a subscription.
 type request struct {
 	id string
 	// reported counts the causes logged: a page of failing fields says the same thing
@@ -21,14 +22,16 @@ type request struct {
 
 type requestKey struct{}
 
-// withRequest names the request: by the caller's X-Request-Id where that is harmless,
-// else by a random one.
-func withRequest(ctx context.Context, h http.Header) (context.Context, string) {
-	id := h.Get("X-Request-Id")
-	if !harmlessID.MatchString(id) {
-		id = rand.Text()
+func withRequest(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestKey{}, &request{id: id})
+}
+
+// requestID is the caller's X-Request-Id where that is harmless, else a random one.
+func requestID(h http.Header) string {
+	if id := h.Get("X-Request-Id"); harmlessID.MatchString(id) {
+		return id
 	}
-	return context.WithValue(ctx, requestKey{}, &request{id: id}), id
+	return rand.Text()
 }
 
 func requestOf(ctx context.Context) *request {

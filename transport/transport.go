@@ -1,11 +1,14 @@
-// Package transport is the HTTP edge: it reads GraphQL requests by POST and GET, refuses
-// what is malformed or too expensive before any resolver runs, says who is asking, and
-// puts every error into the form that the contract promises. It knows no store.
+// Package transport is the HTTP edge: it takes GraphQL operations by POST, GET, WebSocket
+// (graphql-transport-ws) and as streams of events (graphql-sse, distinct connections),
+// refuses what is malformed or too expensive before any resolver runs, says who is asking,
+// and puts every error into the form that the contract promises. It knows no store.
 //
-// A request passes, in this order: request.go and variables.go (bytes to parameters),
-// document.go (text to a checked document, by limits.go and validate.go), identity.go
-// (who asks), address.go (from where), cost.go with text.go (how large the answer may be),
-// the executor, present.go and words.go (errors), answer.go (bytes again).
+// An operation passes, in this order: request.go or socket_read.go with variables.go (bytes
+// to parameters), identity.go (who asks), address.go (from where), then operation.go, the
+// same for all transports: document.go (text to a checked document, by limits.go and
+// validate.go), cost.go with text.go (how large the answer may be), the executor,
+// subscription.go where there are many answers, present.go and words.go (errors), answer.go
+// (bytes again). What stays open is known to streams.go, and writes through outbox.go.
 package transport
 
 import (
@@ -18,6 +21,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/gorilla/websocket"
 
 	"kith/social"
 )
@@ -33,10 +37,6 @@ type Config struct {
 	// has ended the person and [social.ErrTokenEnded]. Other errors say that nobody knows now.
 	// nil takes no token.
 	Viewer func(ctx context.Context, token string) (social.ID, error)
-	// Operation prepares the context of one operation, with its loaders; the viewer and
-	// what else is known of the request are in it already ([social.Viewer], [social.Token],
-	// [social.Address]). nil leaves it as it is.
-	Operation func(ctx context.Context) context.Context
 	// TrustedProxies are those whose X-Forwarded-For is believed ([ParsePrefixes]). None:
 	// clients connect directly, and the header is ignored.
 	TrustedProxies []netip.Prefix
@@ -47,7 +47,8 @@ type Config struct {
 	Page http.Handler
 	// Introspection permits __schema and __type, and suggestions in messages.
 	Introspection bool
-	// Timeout bounds the execution of one operation; 0 is [DefaultTimeout].
+	// Timeout bounds the execution of one operation, of a subscription that of each event;
+	// 0 is [DefaultTimeout].
 	Timeout time.Duration
 	// Log takes the causes that clients do not see; nil is [slog.Default].
 	Log *slog.Logger
@@ -62,9 +63,6 @@ func (c Config) validate() (Config, error) {
 			return 0, social.Errorf(social.Unauthenticated, "no token is taken")
 		}
 	}
-	if c.Operation == nil {
-		c.Operation = func(ctx context.Context) context.Context { return ctx }
-	}
 	if c.Ready == nil {
 		c.Ready = func(context.Context) error { return nil }
 	}
@@ -77,25 +75,32 @@ func (c Config) validate() (Config, error) {
 	return c, nil
 }
 
-// server holds what all requests share.
-type server struct {
+// Server serves /graphql, /healthz, /readyz and the page. Sockets and streams stay open:
+// whose token ends is sent away while Run runs, and Close ends them all.
+type Server struct {
 	cfg       Config
+	pace      pace
 	documents *documents
 	exec      *executor.Executor
 	mux       *http.ServeMux
+	upgrader  websocket.Upgrader
+	streams   streams
 }
 
-// New serves /graphql, /healthz, /readyz and the page. It panics if the schema is missing.
-func New(cfg Config) http.Handler {
+// New starts nothing. It panics if the schema is missing.
+func New(cfg Config) *Server {
 	cfg, err := cfg.validate()
 	if err != nil {
 		panic(err)
 	}
-	s := &server{
+	s := &Server{
 		cfg:       cfg,
+		pace:      defaultPace,
 		documents: newDocuments(cfg.Schema.Schema(), cfg.Introspection),
 		exec:      executor.New(cfg.Schema),
 		mux:       http.NewServeMux(),
+		upgrader:  newUpgrader(),
+		streams:   streams{open: map[*stream]struct{}{}, changed: make(chan struct{}, 1)},
 	}
 	s.exec.SetQueryCache(handedDocument{})
 	s.exec.SetErrorPresenter(presenter{log: cfg.Log}.present)
@@ -110,8 +115,9 @@ func New(cfg Config) http.Handler {
 }
 
 // ServeHTTP gives the request its id and answers a panic that nothing below has caught.
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, id := withRequest(r.Context(), r.Header)
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id := requestID(r.Header)
+	ctx := withRequest(r.Context(), id)
 	w.Header().Set("X-Request-Id", id)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	r = r.WithContext(ctx)

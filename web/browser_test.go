@@ -184,6 +184,12 @@ func aNewStartWins(t *testing.T) {
 	equal(t, "the tabs after a reload", p.Tabs(), "Viewer\nPerson")
 	equal(t, "the operation after a reload", p.Query(), examples[1].Query)
 
+	// GraphiQL stores a tab's parts one after another; a reload may come in between.
+	p.Eval(`localStorage.setItem('graphiql:variables', ''), ""`)
+	p.Reload()
+	equal(t, "the tabs after a reload in between", p.Tabs(), "Viewer\nPerson")
+	equal(t, "the operation after a reload in between", p.Query(), examples[1].Query)
+
 	s.replace(Page{Token: "new", Tabs: examples[1:]})
 	p.Reload()
 	equal(t, "the tabs after a new start", p.Tabs(), "Person")

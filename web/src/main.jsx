@@ -9,16 +9,19 @@ import { useGraphiQLActions } from '@graphiql/react';
 import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { createGraphiQLFetcher } from '@graphiql/toolkit';
-import { seedHistory, seedTabs } from './stored.js';
+import { seedHistory, seedTabs, settleTabs } from './stored.js';
 
 const page = JSON.parse(document.getElementById('kith').textContent);
-const fetcher = createGraphiQLFetcher({ url: page.endpoint || '/graphql' });
+const url = new URL(page.endpoint || '/graphql', location.href).href;
+// What the headers editor holds goes along, as the payload of connection_init.
+const fetcher = createGraphiQLFetcher({ url, subscriptionUrl: url.replace(/^http/, 'ws') });
 const plugins = [HISTORY_PLUGIN, explorerPlugin()];
 const headers = page.token
   ? JSON.stringify({ Authorization: `Bearer ${page.token}` }, null, 2)
   : undefined;
 
 seedTabs(page.tabs ?? []);
+settleTabs();
 seedHistory(headers);
 
 // GraphiQL shows default headers without counting them as the tab's own: the history

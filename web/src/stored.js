@@ -16,6 +16,18 @@ export function seedTabs(examples) {
   localStorage.setItem('graphiql:tabState', JSON.stringify({ activeTabIndex: 0, tabs }));
 }
 
+// GraphiQL stores the open operation, its variables and the tabs one after another. A page
+// that was left in between would find no tab for what it stored, and open one more.
+export function settleTabs() {
+  const { activeTabIndex, tabs } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}');
+  const stored = (name) => localStorage.getItem(`graphiql:${name}`) ?? '';
+  const isKept = (name) => tabs.some((tab) => (tab[name] ?? '') === stored(name));
+  if (!tabs?.[activeTabIndex] || !isKept('query') || !isKept('variables')) return;
+  for (const name of ['query', 'variables']) {
+    localStorage.setItem(`graphiql:${name}`, tabs[activeTabIndex][name] ?? '');
+  }
+}
+
 function toState({ name, query, variables }, index) {
   return {
     id: `kith-${index}`,
