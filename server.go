@@ -236,7 +236,11 @@ func (s *server) work(roles []string) {
 			s.live.Seen(at)
 			stars.Seen(at)
 		})
-		s.workers = append(s.workers, tail.Run, s.live.Run,
+		s.workers = append(s.workers, s.live.Run,
+			func(ctx context.Context) error {
+				defer stars.Seen(time.Time{}) // by then nobody hands on events
+				return tail.Run(ctx)
+			},
 			func(ctx context.Context) error { return ended.Run(ctx, s.log) },
 			func(ctx context.Context) error { return stars.Run(ctx, s.log) })
 	}

@@ -50,8 +50,7 @@ func NewTail(d *db.DB, bell *Bell, log *slog.Logger, handle func([]Event), gap f
 
 // OnSeen makes the tail call seen after each look that has missed nothing, or has told so:
 // of all that was committed before at, the handler knows, or it was from before the first
-// look. At the end of Run it is called with the zero time: nobody hands on anything any more.
-// Call it before Run.
+// look. Call it before Run.
 func (t *Tail) OnSeen(seen func(at time.Time)) { t.seen = seen }
 
 // Run follows the lanes until ctx ends, from their present numbers on.
@@ -60,7 +59,6 @@ func (t *Tail) Run(ctx context.Context) error {
 	defer stop()
 	poll := time.NewTicker(t.poll)
 	defer poll.Stop()
-	defer t.seen(time.Time{})
 	t.looked = t.clock()
 	for {
 		t.outage.tell(ctx, watching, t.look(ctx))
