@@ -171,8 +171,19 @@ func (m *stage) mend() {
 func (m *model) settle(*rapid.T) {
 	if m.guarded() {
 		m.world.drained(m.t)
+		m.world.heard(m.t)
 		clear(m.late)
 	}
+}
+
+// ageOrForgetStars has a minute pass for the stars that there are, or servers forget what
+// they know of them, as when events were missed.
+func (m *model) ageOrForgetStars(r *rapid.T) {
+	if rapid.IntRange(0, 2).Draw(r, "forget") > 0 {
+		m.world.ageStars(m.t)
+		return
+	}
+	m.server(r).feed.Stars.Missed()
 }
 
 // followAndPublish is what the caches have most trouble with: a follow, and at once a blog
