@@ -176,14 +176,23 @@ func (m *model) settle(*rapid.T) {
 	}
 }
 
-// ageOrForgetStars has a minute pass for the stars that there are, or servers forget what
-// they know of them, as when events were missed.
-func (m *model) ageOrForgetStars(r *rapid.T) {
-	if rapid.IntRange(0, 2).Draw(r, "forget") > 0 {
+// ofStars makes a star, has a minute pass for those that there are, or a server forget what
+// it knows of them, as when events were missed.
+func (m *model) ofStars(r *rapid.T) {
+	switch rapid.IntRange(0, 3).Draw(r, "of stars") {
+	case 0:
+		m.server(r).feed.Stars.Missed()
+	case 1:
+		m.settleStatuses(r)
+		star := m.active(r, "star", m.ids)
+		for _, fan := range m.ids {
+			if fan != star {
+				m.call(r, m.server(r).graph, "follow", social.Pair{UserID: fan, TargetID: star})
+			}
+		}
+	default:
 		m.world.ageStars(m.t)
-		return
 	}
-	m.server(r).feed.Stars.Missed()
 }
 
 // followAndPublish is what the caches have most trouble with: a follow, and at once a blog

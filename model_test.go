@@ -94,7 +94,7 @@ func feedEqualsTheOracle(t *testing.T, part int) {
 				"follow many": m.followMany, "privacy": m.setPrivacy, "status": m.setStatus, "relate dying": m.relateDying,
 				"publish": m.publish, "publish once more": m.publish, "delete": m.delete, "clock": m.tick, "follow and publish": m.followAndPublish,
 				"begin paging": m.begin, "page on": m.pageOn, "page on once more": m.pageOn, "settle": m.settle, "fault": m.faultOrSnapshot,
-				"stars": m.ageOrForgetStars,
+				"stars": m.ofStars, "stars once more": m.ofStars,
 			}
 			for name, act := range actions {
 				if name != "" {
