@@ -61,6 +61,7 @@ type settings struct {
 	redis         string // empty: embedded
 	roles         []string
 	inboxSize     int
+	stars         feed.StarsConfig
 	limits        limitFlags
 	secret        string
 	migrate       bool
@@ -187,7 +188,7 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 	if s.seal, err = social.NewSeal(secret); err != nil {
 		return err
 	}
-	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Limit: l.publish})
+	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Stars: cfg.stars, Limit: l.publish})
 	s.live = feed.NewLive(s.feed, s.log)
 	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: l.follow, LimitMany: l.followMany, Moved: s.feed.Moved, Followers: s.caches.Followers})
 	return nil
@@ -214,26 +215,34 @@ func (s *server) work(roles []string) {
 	d := s.store.db
 	s.workers = append(s.workers, s.caches.State.Run, s.bell.Run)
 	if slices.Contains(roles, apiRole) {
-		ended := s.accounts.Revocations
+		ended, stars := s.accounts.Revocations, s.feed.Stars
 		heard := func(evs []events.Event) {
 			for _, e := range evs {
 				s.caches.Heard(e.Body)
 				ended.Heard(e.Body)
+				stars.Heard(e.Body)
 			}
 			s.live.Heard(evs)
 		}
 		missed := func() {
 			s.caches.Clear()
 			ended.Missed()
+			stars.Missed()
 			s.live.Missed()
 		}
 		tail := events.NewTail(d, s.bell, s.log, heard, missed)
 		tail.OnSeen(func(at time.Time) {
 			ended.Seen(at)
 			s.live.Seen(at)
+			stars.Seen(at)
 		})
-		s.workers = append(s.workers, tail.Run, s.live.Run,
-			func(ctx context.Context) error { return ended.Run(ctx, s.log) })
+		s.workers = append(s.workers, s.live.Run,
+			func(ctx context.Context) error {
+				defer stars.Seen(time.Time{}) // by then nobody hands on events
+				return tail.Run(ctx)
+			},
+			func(ctx context.Context) error { return ended.Run(ctx, s.log) },
+			func(ctx context.Context) error { return stars.Run(ctx, s.log) })
 	}
 	if slices.Contains(roles, workerRole) {
 		s.workers = append(s.workers, cache.NewGuard(s.caches.State).Run,
