@@ -84,10 +84,10 @@ type socket struct {
 	leaving  bool // the last deadline is set
 }
 
-// serveSocket goes on as a socket until that ends.
+// serveSocket goes on as a socket, and returns: until it does, net/http keeps its buffers for
+// the connection, which are a third of what a socket takes.
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	k := &socket{
 		Server: s, address: clientAddress(r, s.cfg.TrustedProxies), out: newOutbox(s.pace.patience), cancel: cancel,
 		slots: make(chan struct{}, maxOperations), authorization: r.Header.Values("Authorization"),
@@ -95,18 +95,26 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	k.stream = &stream{refuse: k.refuse, drain: k.drain}
 	if !s.streams.add(k.stream) {
+		cancel()
 		draining().write(w, acceptedMedia(r.Header))
 		return
 	}
-	defer s.streams.remove(k.stream)
 	var err error
 	if k.conn, err = s.upgrader.Upgrade(w, r, nil); err != nil {
+		cancel()
+		s.streams.remove(k.stream)
 		return // it has been answered
 	}
-	k.serve(ctx)
+	go k.serve(ctx)
 }
 
 func (k *socket) serve(ctx context.Context) {
+	defer k.streams.remove(k.stream)
+	defer func() {
+		if v := recover(); v != nil { // which else would end the process
+			_ = presenter{log: k.cfg.Log}.present(ctx, recovered(ctx, v))
+		}
+	}()
 	defer func() { _ = k.conn.Close() }()
 	k.work.Go(k.write)
 	defer k.work.Wait()
