@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"runtime"
-	"runtime/pprof"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +18,7 @@ import (
 const idleBytes = 30 << 10
 
 // 2,000 subscriptions by WebSocket that have got a blog and wait for the next take little
-// memory and three goroutines each, and give all back. Not in parallel: it measures the process.
+// memory and two goroutines each, and give all back. Not in parallel: it measures the process.
 func TestIdleSocketsCostLittle(t *testing.T) {
 	const subscriptions, followed = 2000, 20
 	w := newCachedWorld(t, socialtest.NewMySQL(t), socialtest.NewRedis(t), 1, trueTime)
@@ -47,17 +45,6 @@ func TestIdleSocketsCostLittle(t *testing.T) {
 	t.Logf("%d bytes and %.2f goroutines for each", each, float64(n)/subscriptions)
 	if each > idleBytes {
 		t.Errorf("%d bytes for each subscription, want at most %d", each, idleBytes)
-	}
-	if f := os.Getenv("WL_PROF"); f != "" {
-		h, _ := os.Create(f)
-		_ = pprof.Lookup("heap").WriteTo(h, 0)
-		_ = h.Close()
-		h, _ = os.Create(f + ".g")
-		_ = pprof.Lookup("goroutine").WriteTo(h, 1)
-		_ = h.Close()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		t.Logf("heap %d stack %d", m.HeapAlloc/subscriptions, m.StackInuse/subscriptions)
 	}
 	sockets.Close()
 	w.noneWatch(t)
