@@ -13,6 +13,7 @@ import (
 
 	"kith/account"
 	"kith/db"
+	"kith/feed"
 	"kith/social"
 )
 
@@ -55,6 +56,8 @@ type limitFlags struct {
 // cacheFlags say how much is kept ready.
 type cacheFlags struct {
 	InboxSize int `name:"inbox-size" env:"KITH_INBOX_SIZE" default:"500" placeholder:"N" help:"How many blogs of a feed are kept in Redis; older ones are read from SQL (${default})."`
+
+	StarFollowers int64 `name:"star-followers" env:"KITH_STAR_FOLLOWERS" default:"10000" placeholder:"N" help:"How many followers make an author, past that number and for good, a star: whose blogs are not brought to every follower, but merged in when a feed is read (${default})."`
 }
 
 // Validate is asked by the parser.
@@ -62,11 +65,17 @@ func (f cacheFlags) Validate() error {
 	if f.InboxSize < 2 || f.InboxSize > maxInbox {
 		return fmt.Errorf("--inbox-size is 2 to %d", maxInbox)
 	}
+	if f.StarFollowers < 1 || f.StarFollowers > maxStarFollowers {
+		return fmt.Errorf("--star-followers is 1 to %d", maxStarFollowers)
+	}
 	return nil
 }
 
 // maxInbox bounds what one script may have to walk through.
 const maxInbox = 5000
+
+// maxStarFollowers is more than anybody has: with it there are no stars.
+const maxStarFollowers = 1_000_000_000
 
 // The roles of a process.
 const (
@@ -92,7 +101,7 @@ func (c *serveCommand) Run(ctx context.Context, log *slog.Logger, out io.Writer)
 	}
 	s, err := newServer(ctx, log, settings{
 		store: c.storeFlags, redis: c.Redis, secret: c.JWTSecret, migrate: c.Migrate == "on",
-		introspection: c.Introspection == "on", limits: c.limitFlags, roles: c.Role, inboxSize: c.InboxSize,
+		introspection: c.Introspection == "on", limits: c.limitFlags, roles: c.Role, inboxSize: c.InboxSize, stars: feed.StarsConfig{Followers: c.StarFollowers},
 	})
 	if err != nil {
 		return err

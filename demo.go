@@ -53,7 +53,7 @@ func (s *server) publishToWatchers(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case now := <-rest.C:
-			if !s.live.IsWatched() {
+			if s.live.Watching() == 0 {
 				continue
 			}
 			author, err := s.accounts.ByHandle(ctx, "handle", ops.DemoAuthor)

@@ -30,6 +30,7 @@ func seal() *social.Seal {
 // TestMain lets the test binary be the server: processes that tests start, stop and kill
 // are this binary with KITH_TEST_MAIN set.
 func TestMain(m *testing.M) {
+	socialtest.BeSockets()
 	if os.Getenv("KITH_TEST_MAIN") != "" {
 		main()
 		return

@@ -71,6 +71,9 @@ func sentence(s *ops.FeedState) string {
 		return fmt.Sprintf("%s of %s is in the feed of %s: it is below the inbox, where SQL is read.", blog, author, reader)
 	case ops.FromSQL:
 		return fmt.Sprintf("%s of %s is in the feed of %s: no inbox is used now, and SQL is read.", blog, author, reader)
+	case ops.Merged:
+		return fmt.Sprintf("%s of %s is in the feed of %s: it is not in the inbox, since %s is a star, whose blogs each server keeps in memory and merges in when the feed is read.",
+			blog, author, reader, author)
 	case ops.NotFannedOut:
 		return fmt.Sprintf("%s of %s is not yet in the feed of %s: it has not been fanned out. %s", blog, author, reader, lag(s))
 	case ops.Faulty:

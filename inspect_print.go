@@ -104,7 +104,7 @@ func life(d time.Duration) string {
 
 // fates are what a table says of a blog.
 var fates = map[ops.Fate]string{
-	ops.Shown: "shown", ops.FromSQL: "shown", ops.NotFannedOut: "not fanned out yet", ops.Faulty: "lacking: a fault",
+	ops.Shown: "shown", ops.FromSQL: "shown", ops.Merged: "merged in, of a star", ops.NotFannedOut: "not fanned out yet", ops.Faulty: "lacking: a fault",
 	ops.NotFollowed: "author not followed any more", ops.Muted: "author muted", ops.Deleted: "deleted", ops.AuthorGone: "author gone",
 	ops.Own: "own, which is not shown",
 }

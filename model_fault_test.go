@@ -171,7 +171,27 @@ func (m *stage) mend() {
 func (m *model) settle(*rapid.T) {
 	if m.guarded() {
 		m.world.drained(m.t)
+		m.world.heard(m.t)
 		clear(m.late)
+	}
+}
+
+// ofStars makes a star, has a minute pass for those that there are, or a server forget what
+// it knows of them, as when events were missed.
+func (m *model) ofStars(r *rapid.T) {
+	switch rapid.IntRange(0, 3).Draw(r, "of stars") {
+	case 0:
+		m.server(r).feed.Stars.Missed()
+	case 1:
+		m.settleStatuses(r)
+		star := m.active(r, "star", m.ids)
+		for _, fan := range m.ids {
+			if fan != star {
+				m.call(r, m.server(r).graph, "follow", social.Pair{UserID: fan, TargetID: star})
+			}
+		}
+	default:
+		m.world.ageStars(m.t)
 	}
 }
 

@@ -17,12 +17,13 @@ const restRounds = 40
 
 // P1 under truly parallel work: follows, unfollows, blogs, deletions and first readings of
 // a few people, through two servers with a pause now and then between any two steps, while
-// keys are lost. Once all has been fanned out, every feed is what the rows say, through
+// keys are lost, people become stars, and servers forget of them. Once all has been fanned out, every feed is what the rows say, through
 // each server.
 func TestFeedsAreExactAtRestWhateverHappenedAtOnce(t *testing.T) {
 	t.Parallel()
 	set := func(i int, cfg *settings) {
 		cfg.inboxSize = 3 + 3*i
+		cfg.stars = feed.StarsConfig{Followers: 1, Blogs: 2 + i}
 		cfg.step = func() {
 			if rand.IntN(10) == 0 {
 				time.Sleep(rand.N(3 * time.Millisecond)) //nolint:forbidigo // the pause under test
@@ -36,6 +37,7 @@ func TestFeedsAreExactAtRestWhateverHappenedAtOnce(t *testing.T) {
 			people := w.persons(t, 5)
 			w.happen(t, people)
 			w.drained(t)
+			w.heard(t)
 			for _, p := range people {
 				want := w.feedByRows(t, p.id)
 				for i := range w.servers {
@@ -53,6 +55,7 @@ func (w *cachedWorld) happen(t *testing.T, people []person) {
 	t.Helper()
 	ctx := t.Context()
 	var all sync.WaitGroup
+	all.Go(func() { w.ageStars(t) })
 	for _, p := range people {
 		for range 2 {
 			all.Go(func() {
@@ -70,7 +73,7 @@ func (w *cachedWorld) happen(t *testing.T, people []person) {
 
 func (w *cachedWorld) act(ctx context.Context, s *server, p, other person) error {
 	var err error
-	switch n := rand.IntN(12); {
+	switch n := rand.IntN(13); {
 	case n < 4 && p.id != other.id:
 		_, err = s.graph.Follow(ctx, p.id, other.id)
 	case n < 6 && p.id != other.id:
@@ -83,6 +86,8 @@ func (w *cachedWorld) act(ctx context.Context, s *server, p, other person) error
 		}
 	case n < 11:
 		_, err = s.feed.Home(ctx, p.id, social.Page{Limit: 5})
+	case n < 12:
+		s.feed.Stars.Missed()
 	default:
 		kinds := []string{"inbox:", "following:", "lease:"}
 		w.redis.DropKeys(w.t, kinds[rand.IntN(len(kinds))]+"*:"+other.id.String())

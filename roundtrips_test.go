@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ func eachQuiet(t *testing.T, test func(t *testing.T, w *cachedWorld, s *server))
 func quietly(i int, cfg *settings) {
 	if i == 1 || cfg.store.MySQL == "" {
 		cfg.cache.Trust, cfg.endedTrust = time.Hour, time.Hour
+		cfg.stars.Trust, cfg.stars.ListTrust = time.Hour, time.Hour
 	}
 	if i == 1 {
 		cfg.roles = []string{apiRole}
@@ -46,11 +48,13 @@ func (w *cachedWorld) still(t testing.TB) *server {
 	t.Helper()
 	last := len(w.servers) - 1
 	w.halt(last)
-	w.servers[last].accounts.Revocations.Seen(time.Now()) // if it has not yet
-	if err := w.servers[last].accounts.Revocations.Load(t.Context()); err != nil {
+	s := w.servers[last]
+	s.accounts.Revocations.Seen(time.Now()) // if it has not yet
+	s.feed.Stars.Seen(time.Now())
+	if err := errors.Join(s.accounts.Revocations.Load(t.Context()), s.feed.Stars.Load(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	return w.servers[last]
+	return s
 }
 
 // calm makes it 13 s since anybody wrote.

@@ -62,6 +62,7 @@ type settings struct {
 	redis         string // empty: embedded
 	roles         []string
 	inboxSize     int
+	stars         feed.StarsConfig
 	likesKept     int // see [like.Config]
 	limits        limitFlags
 	secret        string
@@ -191,7 +192,7 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 	if s.seal, err = social.NewSeal(secret); err != nil {
 		return err
 	}
-	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Limit: l.publish})
+	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Stars: cfg.stars, Limit: l.publish})
 	s.live = feed.NewLive(s.feed, s.log)
 	s.likes = like.New(d, s.caches, cfg.clock, like.Config{Kept: cfg.likesKept, Limit: l.like})
 	s.counts = like.NewLive(d, s.log)
@@ -220,11 +221,12 @@ func (s *server) work(roles []string) {
 	d := s.store.db
 	s.workers = append(s.workers, s.caches.State.Run, s.bell.Run)
 	if slices.Contains(roles, apiRole) {
-		ended := s.accounts.Revocations
+		ended, stars := s.accounts.Revocations, s.feed.Stars
 		heard := func(evs []events.Event) {
 			for _, e := range evs {
 				s.caches.Heard(e.Body)
 				ended.Heard(e.Body)
+				stars.Heard(e.Body)
 			}
 			s.live.Heard(evs)
 			s.counts.Heard(evs)
@@ -232,6 +234,7 @@ func (s *server) work(roles []string) {
 		missed := func() {
 			s.caches.Clear()
 			ended.Missed()
+			stars.Missed()
 			s.live.Missed()
 			s.counts.Missed()
 		}
@@ -239,9 +242,15 @@ func (s *server) work(roles []string) {
 		tail.OnSeen(func(at time.Time) {
 			ended.Seen(at)
 			s.live.Seen(at)
+			stars.Seen(at)
 		})
-		s.workers = append(s.workers, tail.Run, s.live.Run, s.counts.Run,
-			func(ctx context.Context) error { return ended.Run(ctx, s.log) })
+		s.workers = append(s.workers, s.live.Run, s.counts.Run,
+			func(ctx context.Context) error {
+				defer stars.Seen(time.Time{}) // by then nobody hands on events
+				return tail.Run(ctx)
+			},
+			func(ctx context.Context) error { return ended.Run(ctx, s.log) },
+			func(ctx context.Context) error { return stars.Run(ctx, s.log) })
 	}
 	if slices.Contains(roles, workerRole) {
 		s.workers = append(s.workers, cache.NewGuard(s.caches.State).Run,

@@ -43,13 +43,16 @@ func newServer(b *testing.B, s *socialtest.Store, r *socialtest.Redis, node int)
 	tail := func(evs []events.Event) {
 		for _, e := range evs {
 			caches.Heard(e.Body)
+			k.feed.Stars.Heard(e.Body)
 		}
 	}
+	follow := events.NewTail(d, bell, log, tail, caches.Clear)
+	follow.OnSeen(k.feed.Stars.Seen)
 	ctx, stop := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	for _, run := range []func(context.Context) error{
 		caches.State.Run, bell.Run, cache.NewGuard(caches.State).Run,
-		events.NewTail(d, bell, log, tail, caches.Clear).Run,
+		follow.Run, func(ctx context.Context) error { return k.feed.Stars.Run(ctx, log) },
 		events.NewConsumer(d, bell, log, "feed", k.feed.Consume).Run,
 	} {
 		work.Go(func() { _ = run(ctx) })

@@ -3,6 +3,7 @@ package feed
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,11 +19,17 @@ const (
 	// maxPieces bounds how many pieces a server has under way: they must fit into the time
 	// that a command may take, so that none of the others waits longer.
 	maxPieces = 4
+	// starGrace is how long the blogs of a star are still fanned out, by the store's clock. By
+	// then every server knows of the star, whatever it did not hear: it reads feeds in SQL
+	// if its list is older than [StarsConfig.ListTrust], and a star is committed within
+	// seconds.
+	starGrace = time.Minute
 )
 
 // Consume brings events to the caches: new blogs to the inboxes of the author's followers,
 // deleted ones out of them, once more what the servers have done before they answered, and
-// that a person's counts are to be read anew.
+// that a person's counts are to be read anew. Whom it finds to have too many followers it
+// makes a star.
 // It looks at the rows as they are now, and may come late, twice, and out of order.
 func (f *Feed) Consume(ctx context.Context, evs []events.Event) error {
 	for _, e := range evs {
@@ -31,9 +38,13 @@ func (f *Feed) Consume(ctx context.Context, evs []events.Event) error {
 		case social.BlogBody:
 			err = f.fanOut(ctx, body)
 		case social.FollowBody:
-			err = f.movedAgain(ctx, body.Changes)
+			if err = f.movedAgain(ctx, body.Changes); err == nil {
+				_, err = f.promote(ctx, targets(body.Changes)...)
+			}
 		case social.UserBody: // whose counts may have been mended
-			err = f.caches.SettleApart(ctx, rdb.DropCounts(body.UserID))
+			if err = f.caches.SettleApart(ctx, rdb.DropCounts(body.UserID)); err == nil {
+				_, err = f.promote(ctx, body.UserID)
+			}
 		}
 		if err != nil {
 			return err
@@ -44,14 +55,22 @@ func (f *Feed) Consume(ctx context.Context, evs []events.Event) error {
 
 // fanOut puts a blog into the inboxes of its author's followers, where they are, or takes
 // it out if it has been deleted. Whoever follows later than a piece is read gets it with
-// the other blogs of the author; whose inbox is built later, from SQL.
+// the other blogs of the author; whose inbox is built later, from SQL. Blogs of stars are
+// not put there: readers merge them.
 func (f *Feed) fanOut(ctx context.Context, blog social.BlogBody) error {
+	standings, err := f.promote(ctx, blog.AuthorID)
+	if err != nil {
+		return err
+	}
 	published, err := f.db.BlogsByID(ctx, []social.ID{blog.BlogID})
 	if err != nil {
 		return err
 	}
 	ref := social.BlogRef{ID: blog.BlogID, AuthorID: blog.AuthorID}
 	bring := func(part int, people []social.ID) *rdb.Call { return rdb.Remove(part, people, ref) }
+	if isMerged(standings[blog.AuthorID], blog.BlogID, len(published) == 0) {
+		return f.caches.SettleApart(ctx, rdb.DropCounts(blog.AuthorID))
+	}
 	if len(published) > 0 {
 		bring = func(part int, people []social.ID) *rdb.Call { return rdb.Push(part, people, f.size, ref) }
 	}

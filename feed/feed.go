@@ -14,6 +14,8 @@ import (
 type Config struct {
 	// InboxSize is how many blogs an inbox keeps; 0 is 500.
 	InboxSize int
+	// Stars says who is a star.
+	Stars StarsConfig
 	// Limit refuses a blog that comes too soon; nil lets all through.
 	Limit func(ctx context.Context, author social.ID) error
 }
@@ -29,6 +31,10 @@ type Feed struct {
 	builds chan struct{} // one place for each inbox that may be built at once
 	pieces chan struct{} // one for each piece of a fan-out that may be under way
 	ahead  *otter.Cache[social.ID, *stretch]
+
+	// Stars are what this server knows of the stars; who serves feeds from caches runs it.
+	Stars         *Stars
+	followedStars *otter.Cache[social.ID, followedStars]
 }
 
 // maxBuilds bounds how many inboxes a server builds at once, so that a Redis that comes
@@ -40,6 +46,7 @@ func New(d *db.DB, caches *cache.Caches, ids *social.Snowflake, clock social.Clo
 	f := &Feed{
 		db: d, caches: caches, ids: ids, clock: clock, size: cfg.InboxSize, limit: cfg.Limit,
 		builds: make(chan struct{}, maxBuilds), pieces: make(chan struct{}, maxPieces), ahead: newAhead(),
+		Stars: newStars(d, cfg.Stars), followedStars: newFollowedStars(),
 	}
 	if f.size == 0 {
 		f.size = 500

@@ -161,11 +161,14 @@ func (l *Live) End() {
 
 var errEnding = social.Errorf(social.Unavailable, "this server ends; subscribe again")
 
-// IsWatched tells whether there is any subscription.
-func (l *Live) IsWatched() bool {
+// Watching is how many subscriptions there are.
+func (l *Live) Watching() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.viewers) > 0
+	for _, v := range l.viewers {
+		n += len(v.subs)
+	}
+	return n
 }
 
 // Heard takes events of the tail. It returns at once.

@@ -11,10 +11,12 @@ import (
 	"kith/social"
 )
 
-// reader walks through a feed, away from a cursor: through the inbox, and below its floor
-// through SQL. Round trips, without those for bodies:
+// reader walks through a feed, away from a cursor: through the inbox, among whose blogs it
+// puts those of stars from memory, and below the highest of their floors through SQL. Round
+// trips, without those for bodies:
 //
 //	inbox whole          1 to Redis; 1 more for all the rest of it
+//	stars not known      and 1 statement for which are followed, 1 for their blogs
 //	below its floor      and 2 to 7 statements, once for every five pages
 //	inbox missing, head  1 to Redis, 2 to 7 statements, 1 to Redis that stores both
 //	partition off        2 to 7 statements
@@ -81,7 +83,14 @@ func (r *reader) cached(ctx context.Context, n int) ([]social.BlogRef, error) {
 	switch {
 	case got.Version < 0 || got.Missing:
 		return r.fill(ctx, n, home.Token, epoch, got)
-	case !got.Whole, r.up && r.past < got.Floor:
+	case !got.Whole:
+		return nil, r.scanAll(ctx)
+	}
+	merged, err := r.merge(ctx, &got, most)
+	switch {
+	case err != nil:
+		return nil, err
+	case !merged, r.up && r.past < got.Floor:
 		return nil, r.scanAll(ctx)
 	case r.up || got.Floor == 0:
 		r.done = len(got.Refs) < most
@@ -109,6 +118,9 @@ func (r *reader) fill(ctx context.Context, n int, token string, epoch int64, got
 	version, followed, err := r.db.Followed(ctx, r.viewer)
 	if err != nil {
 		return nil, err
+	}
+	if list, ok := r.Stars.known(); ok && len(list.ids) > 0 { // the next page needs them
+		r.keepStars(list, version, followed)
 	}
 	r.scan = newScan(r.db, idsOf(followed), r.up, r.past, r.clock.NowMS())
 	var fills []*rdb.Call

@@ -2,6 +2,7 @@ package loaders
 
 import (
 	"context"
+	"errors"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -16,9 +17,6 @@ type schema struct {
 // Schema executes operations with loaders: a query or mutation with those of the request,
 // a subscription with new ones for each event, so that none shows what was read for an
 // earlier one. The ctx of each response has to name the viewer.
-//
-// Errors that the resolver of a subscription adds to its ctx before it ends the stream make
-// the last response.
 func Schema(es graphql.ExecutableSchema, from Sources) graphql.ExecutableSchema {
 	return schema{es, from}
 }
@@ -29,33 +27,43 @@ func (s schema) Exec(ctx context.Context) graphql.ResponseHandler {
 		next := s.ExecutableSchema.Exec(ctx)
 		return func(ctx context.Context) *graphql.Response { return next(With(ctx, s.from)) }
 	}
-	asked := make(chan context.Context, 1)
-	next := s.ExecutableSchema.Exec(context.WithValue(ctx, askedKey{}, asked))
-	ended := false
+	var f feeder
+	next := s.ExecutableSchema.Exec(context.WithValue(ctx, feederKey{}, &f))
 	return func(event context.Context) *graphql.Response {
+		if f.ended {
+			return nil
+		}
 		event = With(event, s.from)
-		select {
-		case asked <- event:
-		default: // the last asking was in vain
+		if f.feed == nil { // the resolver has failed
+			return next(event)
 		}
-		r := next(event)
-		if r != nil || ended {
-			return r
+		if err := f.feed(event); err != nil {
+			f.ended = true
+			if event.Err() != nil || errors.Is(err, ErrEnd) {
+				return nil
+			}
+			graphql.AddError(event, err)
+			return &graphql.Response{}
 		}
-		ended = true
-		if errs := graphql.GetErrors(ctx); errs != nil {
-			return &graphql.Response{Errors: errs}
-		}
-		return nil
+		return next(event)
 	}
 }
 
-type askedKey struct{}
+// ErrEnd ends a subscription that has told all there is to tell.
+var ErrEnd = errors.New("the subscription has ended")
 
-// Asked gives, to the resolver of a subscription, the ctx of the next event once that is
-// asked for: the one before it has been executed by then. Receive once for each event,
-// before it is sent.
-func Asked(ctx context.Context) <-chan context.Context {
-	asked, _ := ctx.Value(askedKey{}).(chan context.Context)
-	return asked
+// feeder is what gives a subscription its events.
+type feeder struct {
+	feed  func(event context.Context) error
+	ended bool
+}
+
+type feederKey struct{}
+
+// Feed is for the resolver of a subscription, in place of a goroutine that would wait beside
+// the one that executes events: feed is called when the next event is asked for, with the ctx
+// it is executed under. It puts the event into the resolver's channel, which needs room for
+// one; an error but [ErrEnd] is told as the last response.
+func Feed(ctx context.Context, feed func(event context.Context) error) {
+	ctx.Value(feederKey{}).(*feeder).feed = feed
 }

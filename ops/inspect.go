@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"math"
+	"slices"
 
 	"kith/db"
 	"kith/feed"
@@ -23,6 +24,8 @@ type FeedState struct {
 	// Version is that of the person's edges in SQL, and Followed whom they follow.
 	Version  int64
 	Followed map[social.ID]bool
+	// Stars are the stars among them.
+	Stars map[social.ID]bool
 	// Cache says whether the caches of the person's partition are on, and History what
 	// the Redis server that has them says.
 	Cache   db.CachePart
@@ -119,12 +122,32 @@ func (i *inspection) readSQL(ctx context.Context) error {
 	for n, p := range followed {
 		ids[n], s.Followed[p.ID] = p.ID, true
 	}
+	if s.Stars, err = starsAmong(ctx, i.db, ids); err != nil {
+		return err
+	}
 	limit, down := newest, social.ID(0)
 	if s.Whole() {
 		limit, down = maxCompared, s.Floor()
 	}
 	i.published, err = i.db.BlogRefsNearest(ctx, ids, db.IDRange{Above: max(0, down-1), Below: math.MaxInt64}, false, limit)
 	return err
+}
+
+// starsAmong are the stars among these people.
+func starsAmong(ctx context.Context, d *db.DB, ids []social.ID) (map[social.ID]bool, error) {
+	stars := map[social.ID]bool{}
+	for chunk := range slices.Chunk(ids, db.MaxIn) {
+		standings, err := d.Standings(ctx, chunk)
+		if err != nil {
+			return nil, err
+		}
+		for id, s := range standings {
+			if s.StarSince != nil {
+				stars[id] = true
+			}
+		}
+	}
+	return stars, nil
 }
 
 // readAsked reads who wrote the blog that is asked about.

@@ -11,11 +11,12 @@ import (
 // Fate is what becomes of a blog in a person's feed, and why.
 type Fate int
 
-// The fates. The first three are in the feed.
+// The fates. The first four are in the feed.
 const (
 	Shown        Fate = iota // in the inbox
 	BelowFloor               // below the inbox: SQL is read there
 	FromSQL                  // no inbox is read now: SQL is
+	Merged                   // of a star: servers have it in memory, and merge it
 	NotFannedOut             // published, and still to be brought to the inbox
 	Faulty                   // should be in the inbox, and is not
 	NotFollowed
@@ -44,7 +45,7 @@ func (i *inspection) judge(ctx context.Context) error {
 	}
 	for _, ref := range i.published {
 		if !s.Whole() || !there[ref.ID] && ref.ID >= s.Floor() {
-			s.Lacking = append(s.Lacking, InspectedBlog{BlogRef: ref, Fate: i.absent(ref.ID)})
+			s.Lacking = append(s.Lacking, InspectedBlog{BlogRef: ref, Fate: i.absent(ref)})
 		}
 	}
 	if err := i.sights(ctx, s.Entries); err != nil {
@@ -59,20 +60,22 @@ func (i *inspection) judge(ctx context.Context) error {
 		s.Asked.Fate = NoSuchBlog
 		return nil
 	case !s.Whole() || !there[s.Asked.ID]:
-		asked[0].Fate = i.absent(s.Asked.ID)
+		asked[0].Fate = i.absent(s.Asked.BlogRef)
 	}
 	s.Asked = &asked[0]
 	return i.sights(ctx, asked)
 }
 
 // absent is the fate of a blog that is not in the inbox and could be shown.
-func (i *inspection) absent(id social.ID) Fate {
+func (i *inspection) absent(ref social.BlogRef) Fate {
 	s := i.state
 	switch {
 	case !s.Whole():
 		return FromSQL
-	case id < s.Floor():
+	case ref.ID < s.Floor():
 		return BelowFloor
+	case s.Stars[ref.AuthorID]:
+		return Merged
 	case s.Consumer.Consumer == "", s.Consumer.Behind > 0, s.Consumer.DeadLetters > 0:
 		return NotFannedOut
 	}

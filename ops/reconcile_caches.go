@@ -85,6 +85,7 @@ type cacheLook struct {
 	counts    social.Counts
 	published []social.BlogRef // by those followed, down to the floor
 	visible   map[social.ID]bool
+	stars     map[social.ID]bool // among those followed
 }
 
 // look reads the keys, then the rows: so these are never behind the keys.
@@ -129,7 +130,8 @@ func (r *reconciler) look(ctx context.Context, who social.ID, parts [rdb.Parts]i
 	for _, ref := range l.published {
 		l.visible[ref.ID] = true
 	}
-	return l, nil
+	l.stars, err = starsAmong(ctx, r.db, ids)
+	return l, err
 }
 
 // whole says that the inbox is read, down to its floor.
@@ -160,7 +162,8 @@ func (l *cacheLook) otherCounts() bool {
 	return k.There && l.counted && (k.Counts != l.counts || k.Age < 0)
 }
 
-// lacking is what should be in a whole inbox, and is not.
+// lacking is what should be in a whole inbox, and is not. Blogs of stars need not: servers
+// have them in memory, or read SQL.
 func (l *cacheLook) lacking() (ids []social.ID) {
 	if !l.whole() {
 		return nil
@@ -170,7 +173,7 @@ func (l *cacheLook) lacking() (ids []social.ID) {
 		there[ref.ID] = true
 	}
 	for _, ref := range l.published {
-		if !there[ref.ID] && ref.ID >= l.floor() {
+		if !there[ref.ID] && ref.ID >= l.floor() && !l.stars[ref.AuthorID] {
 			ids = append(ids, ref.ID)
 		}
 	}

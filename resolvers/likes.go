@@ -146,51 +146,54 @@ func (r subscription) LikeCountChanged(ctx context.Context, blogID string) (<-ch
 	if err != nil {
 		return nil, err
 	}
-	return stream(ctx, func(blogs chan<- *social.Blog) error {
-		defer watch.Close()
-		return sendCounts(ctx, id, watch, blogs)
-	}), nil
+	context.AfterFunc(ctx, watch.Close)
+	c := counts{id: id, watch: watch, blogs: make(chan *social.Blog, 1)}
+	loaders.Feed(ctx, c.next)
+	return c.blogs, nil
 }
 
-// sendCounts sends the blog each time that its count has changed, until ctx ends, or the
-// viewer no longer sees it.
-func sendCounts(ctx context.Context, id social.ID, watch *like.Watch, blogs chan<- *social.Blog) error {
-	for first := true; ; first = false {
-		var event context.Context
-		select {
-		case event = <-loaders.Asked(ctx):
-		case <-ctx.Done():
-			return ctx.Err()
+// counts is a subscription to the likes of a blog.
+type counts struct {
+	id    social.ID
+	watch *like.Watch
+	blogs chan *social.Blog
+	last  time.Time // when it last told of it; zero before the first event
+}
+
+// next waits for the next change, and tells of it if the viewer sees the blog; the first time
+// whoever does not is told so.
+func (c *counts) next(event context.Context) error {
+	if c.last.IsZero() {
+		b, err := loaders.From(event).Blogs.Load(event, c.id)
+		if err == nil && b == nil {
+			err = &social.Error{Code: social.NotFound, Field: "blogId", Message: "there is no such blog"}
 		}
-		if first {
-			if b, err := loaders.From(event).Blogs.Load(event, id); err != nil || b == nil {
-				if err == nil {
-					err = &social.Error{Code: social.NotFound, Field: "blogId", Message: "there is no such blog"}
-				}
-				return err
-			}
-		}
-		var count social.LikeCount
-		select {
-		case count = <-watch.News():
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		loaders.Forget(event)
-		b, err := loaders.From(event).Blogs.Load(event, id)
-		if err != nil || b == nil {
+		if err != nil {
 			return err
 		}
-		loaders.From(event).LikeCounts.Prime(event, id, count)
-		select {
-		case blogs <- b:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		select {
-		case <-time.After(countsEvery):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
 	}
+	select {
+	case <-time.After(time.Until(c.last.Add(countsEvery))):
+	case <-event.Done():
+		return event.Err()
+	}
+	var count social.LikeCount
+	select {
+	case count = <-c.watch.News():
+	case <-event.Done():
+		return event.Err()
+	}
+	loaders.Forget(event)
+	l := loaders.From(event)
+	b, err := l.Blogs.Load(event, c.id)
+	switch {
+	case err != nil:
+		return err
+	case b == nil:
+		return loaders.ErrEnd
+	}
+	l.LikeCounts.Prime(event, c.id, count)
+	c.last = time.Now()
+	c.blogs <- b
+	return nil
 }

@@ -3,9 +3,6 @@ package resolvers
 import (
 	"context"
 
-	"github.com/99designs/gqlgen/graphql"
-
-	"kith/feed"
 	"kith/graph"
 	"kith/loaders"
 	"kith/social"
@@ -25,52 +22,18 @@ func (r subscription) FeedItemAdded(ctx context.Context, since *string) (<-chan 
 	if err != nil {
 		return nil, err
 	}
-	return stream(ctx, func(edges chan<- *graph.BlogEdge) error {
-		defer sub.Close()
-		return sendEdges(ctx, viewer, sub, edges)
-	}), nil
-}
-
-// stream runs what sends events until it returns; an error ends the stream with it, unless ctx
-// has ended.
-func stream[T any](ctx context.Context, send func(chan<- T) error) <-chan T {
-	events := make(chan T)
-	go func() {
-		defer close(events)
-		defer func() {
-			if v := recover(); v != nil { // which else would end the process
-				graphql.AddError(ctx, graphql.GetOperationContext(ctx).Recover(ctx, v))
-			}
-		}()
-		if err := send(events); err != nil && ctx.Err() == nil {
-			graphql.AddError(ctx, err)
-		}
-	}()
-	return events
-}
-
-// sendEdges sends blogs as they are asked for, each with what is known of it, until ctx or
-// the subscription ends.
-func sendEdges(ctx context.Context, viewer social.ID, sub *feed.Subscription, edges chan<- *graph.BlogEdge) error {
-	for {
-		var event context.Context
-		select {
-		case event = <-loaders.Asked(ctx):
-		case <-sub.Failed():
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		e, err := sub.Next(ctx)
+	context.AfterFunc(ctx, sub.Close)
+	edges := make(chan *graph.BlogEdge, 1)
+	loaders.Feed(ctx, func(event context.Context) error {
+		e, err := sub.Next(event)
 		if err != nil {
 			return err
 		}
 		l := loaders.From(event)
 		l.Blogs.Prime(event, e.Blog.ID, e.Blog)
 		l.People.Prime(event, e.Author.ID, loaders.Seen{User: e.Author, Sight: social.Everything}) // followed
-		select {
-		case edges <- &graph.BlogEdge{Cursor: e.Cursor.Encode(social.FeedCursor, viewer), Node: e.Blog}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		edges <- &graph.BlogEdge{Cursor: e.Cursor.Encode(social.FeedCursor, viewer), Node: e.Blog}
+		return nil
+	})
+	return edges, nil
 }

@@ -53,10 +53,12 @@ type BlogBody struct {
 	Deleted  bool `json:"deleted,omitempty"`
 }
 
-// UserBody is a person whose account was made, whose profile, status or tokens changed, or
-// whose counts were mended.
+// UserBody is a person whose account was made, whose profile, status or tokens changed, whose
+// counts were mended, or who has become a star.
 type UserBody struct {
 	UserID ID `json:"user,string"`
 	// Ended is which of their tokens have ended with it; nil for none.
 	Ended *EndedTokens `json:"ended,omitempty"`
+	// Star: they have become one.
+	Star bool `json:"star,omitempty"`
 }

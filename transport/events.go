@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -17,7 +18,9 @@ const comment = ":\n\n"
 // too. A stream that ends without "complete" was cut: its client is to come again.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, who identity, op *operation, refusal *answer) {
 	ctx, cancel := context.WithCancel(r.Context())
-	e := &events{w: w, control: http.NewResponseController(w), out: newOutbox(s.pace.patience), pace: s.pace}
+	waits := make(chan struct{}, 1)
+	out := newOutbox(s.pace.patience, func() { waits <- struct{}{} })
+	e := &events{w: w, control: http.NewResponseController(w), out: out, waits: waits, pace: s.pace}
 	st := &stream{refuse: cancel, drain: func() {}}
 	if who.err == nil {
 		st.token = who.token
@@ -87,6 +90,7 @@ type events struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	out     *outbox
+	waits   <-chan struct{} // something does, in out
 	pace    pace
 }
 
@@ -108,15 +112,13 @@ func (e *events) serve(ctx context.Context, done <-chan struct{}) {
 	for {
 		var err error
 		select {
-		case m := <-e.out.messages:
-			err = e.write(m)
-			e.out.written(m)
+		case <-e.waits:
+			err = e.writeAll(ctx)
 		case <-beat.C:
 			err = e.write([]byte(comment))
 		case <-done:
-			if len(e.out.messages) == 0 {
-				return
-			}
+			_ = e.writeAll(ctx)
+			return
 		case <-ctx.Done():
 			return
 		}
@@ -124,6 +126,18 @@ func (e *events) serve(ctx context.Context, done <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// writeAll writes what waits.
+func (e *events) writeAll(ctx context.Context) error {
+	for m, is := e.out.take(); is; m, is = e.out.take() {
+		err := e.write(m)
+		e.out.written(m)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *events) write(b []byte) error {

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -19,20 +20,21 @@ const (
 var errSlow = errors.New("the client does not read")
 
 // outbox is what waits to be written to one client, in the order of push. Many may put into
-// it, one takes from messages and calls written. Who finds it full waits: a burst, such as a
-// replay, goes as fast as the client reads; whose client takes nothing gets errSlow.
+// it; one takes at a time, until nothing is left: wake is called when somebody has to begin.
+// Who finds it full waits: a burst, such as a replay, goes as fast as the client reads; whose
+// client takes nothing gets errSlow.
 type outbox struct {
-	messages chan []byte
 	room     *semaphore.Weighted
 	patience time.Duration
+	wake     func()
+
+	mu      sync.Mutex
+	waiting [][]byte
+	isTaken bool // somebody takes, or was woken to
 }
 
-func newOutbox(patience time.Duration) *outbox {
-	return &outbox{
-		messages: make(chan []byte, maxWaiting),
-		room:     semaphore.NewWeighted(maxWaitingBytes),
-		patience: patience,
-	}
+func newOutbox(patience time.Duration, wake func()) *outbox {
+	return &outbox{room: semaphore.NewWeighted(maxWaitingBytes), patience: patience, wake: wake}
 }
 
 // weight lets no more than maxWaiting messages in, however short they are.
@@ -54,7 +56,35 @@ func (o *outbox) reserve(ctx context.Context, message []byte) error {
 }
 
 // push puts in what has its room.
-func (o *outbox) push(message []byte) { o.messages <- message }
+func (o *outbox) push(message []byte) {
+	o.mu.Lock()
+	o.waiting = append(o.waiting, message)
+	o.mu.Unlock()
+	if o.claim() {
+		o.wake()
+	}
+}
+
+// claim says whether nobody takes; now the caller does.
+func (o *outbox) claim() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	was := o.isTaken
+	o.isTaken = true
+	return !was
+}
+
+// take gives the first message; without one the caller takes no more.
+func (o *outbox) take() (message []byte, is bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.waiting) == 0 {
+		o.waiting, o.isTaken = nil, false
+		return nil, false
+	}
+	message, o.waiting = o.waiting[0], o.waiting[1:]
+	return message, true
+}
 
 // put is reserve and push.
 func (o *outbox) put(ctx context.Context, message []byte) error {

@@ -57,8 +57,9 @@ func newUpgrader() websocket.Upgrader {
 	}
 }
 
-// socket is one connection by graphql-transport-ws. One goroutine reads (socket_read.go), one
-// writes, and each operation has one (socket_operation.go).
+// socket is one connection by graphql-transport-ws. One goroutine reads (socket_read.go), each
+// operation has one (socket_operation.go), and one writes while there is something to write
+// (socket_write.go): most sockets wait most of their time, and stacks are what they take.
 type socket struct {
 	*Server
 	conn    *websocket.Conn
@@ -66,8 +67,9 @@ type socket struct {
 	out     *outbox
 	stream  *stream
 	cancel  context.CancelFunc // ends all operations
-	work    sync.WaitGroup     // these
-	slots   chan struct{}      // one for each
+	work    sync.WaitGroup     // these, and who writes
+	pinger  *time.Timer
+	slots   chan struct{} // one for each
 
 	// These are the reader's, until acknowledged is set.
 	initialised, acknowledged bool
@@ -81,49 +83,72 @@ type socket struct {
 	mu       sync.Mutex
 	running  map[string]*running
 	draining bool
-	leaving  bool // the last deadline is set
+	leaving  bool // what is said now is the last
 }
 
-// serveSocket goes on as a socket until that ends.
+// serveSocket goes on as a socket, and returns: until it does, net/http keeps its buffers for
+// the connection, which are a third of what a socket takes.
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	k := &socket{
-		Server: s, address: clientAddress(r, s.cfg.TrustedProxies), out: newOutbox(s.pace.patience), cancel: cancel,
+		Server: s, address: clientAddress(r, s.cfg.TrustedProxies), cancel: cancel,
 		slots: make(chan struct{}, maxOperations), authorization: r.Header.Values("Authorization"),
 		ended: make(chan struct{}), running: map[string]*running{},
 	}
+	k.out = newOutbox(s.pace.patience, func() { k.work.Go(k.write) })
 	k.stream = &stream{refuse: k.refuse, drain: k.drain}
 	if !s.streams.add(k.stream) {
+		cancel()
 		draining().write(w, acceptedMedia(r.Header))
 		return
 	}
-	defer s.streams.remove(k.stream)
 	var err error
 	if k.conn, err = s.upgrader.Upgrade(w, r, nil); err != nil {
+		cancel()
+		s.streams.remove(k.stream)
 		return // it has been answered
 	}
-	k.serve(ctx)
+	go k.serve(ctx)
 }
 
+// serve reads until the socket has ended. Its frame is small, as it lasts.
 func (k *socket) serve(ctx context.Context) {
-	defer func() { _ = k.conn.Close() }()
-	k.work.Go(k.write)
-	defer k.work.Wait()
-	defer k.end(internalErrorCode, "internal error") // unless it has ended: then this is a panic
+	defer k.clear(ctx)
+	k.begin()
+	err := k.read(ctx)
+	k.end(0, "")
+	k.work.Wait()
+	k.hearOut(err)
+}
+
+func (k *socket) begin() {
+	k.pinger = time.AfterFunc(time.Hour, k.ping) // which sets it anew, and so needs to find it
+	k.pinger.Reset(k.pace.ping)
 	_ = k.conn.SetReadDeadline(time.Now().Add(k.pace.init))
 	if k.conn.Subprotocol() != subprotocol {
 		k.end(badSubprotocol, "speak "+subprotocol)
 	}
-	err := k.read(ctx)
-	k.end(0, "")
-	k.work.Wait()
+}
+
+// hearOut waits for the other end to close. What is still on its way to a closed connection
+// would take our last words from the client with it.
+func (k *socket) hearOut(err error) {
 	if !isGone(err) {
-		// What is still on its way to a closed connection would take our last words from the
-		// client with it.
 		_ = k.conn.NetConn().SetReadDeadline(time.Now().Add(k.pace.farewell))
 		_, _ = io.Copy(io.Discard, k.conn.NetConn())
 	}
+}
+
+// clear gives all back, also after a panic, which must not end the process.
+func (k *socket) clear(ctx context.Context) {
+	if v := recover(); v != nil {
+		_ = presenter{log: k.cfg.Log}.present(ctx, recovered(ctx, v))
+	}
+	k.end(internalErrorCode, "internal error") // unless it has ended
+	k.work.Wait()
+	k.pinger.Stop()
+	_ = k.conn.Close()
+	k.streams.remove(k.stream)
 }
 
 // isGone says whether the other end has closed, too.
@@ -138,6 +163,9 @@ func (k *socket) end(code int, reason string) {
 		k.code, k.reason = code, reason
 		close(k.ended)
 		k.cancel()
+		if k.out.claim() { // else who writes does
+			k.work.Go(k.leave)
+		}
 	})
 }
 
@@ -178,62 +206,5 @@ func (k *socket) leaveIfIdle() {
 	}
 	if k.draining {
 		k.end(goingAway, "draining")
-	}
-}
-
-// write writes what is put into the outbox, and pings, until the socket ends.
-func (k *socket) write() {
-	ping := time.NewTicker(k.pace.ping)
-	defer ping.Stop()
-	for {
-		var err error
-		select {
-		case m := <-k.out.messages:
-			err = k.writeMessage(m)
-		case <-ping.C:
-			err = k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(k.pace.write))
-		case <-k.ended:
-			k.leave()
-			return
-		}
-		if err != nil {
-			k.end(0, "")
-			_ = k.conn.Close() // ends the reader
-			return
-		}
-	}
-}
-
-func (k *socket) writeMessage(m []byte) error {
-	_ = k.conn.SetWriteDeadline(time.Now().Add(k.pace.write))
-	err := k.conn.WriteMessage(websocket.TextMessage, m)
-	k.out.written(m)
-	return err
-}
-
-// leave writes what waits, but for a client that does not read, and says why it closes. The
-// reader then waits for the other end to close.
-func (k *socket) leave() {
-	for k.code != tryAgainLater && k.code != 0 && len(k.out.messages) > 0 {
-		if k.writeMessage(<-k.out.messages) != nil {
-			break
-		}
-	}
-	if k.code != 0 {
-		_ = k.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(k.code, k.reason),
-			time.Now().Add(k.pace.farewell))
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.leaving = true
-	_ = k.conn.SetReadDeadline(time.Now().Add(k.pace.farewell))
-}
-
-// alive gives the other end time for its next sign of life.
-func (k *socket) alive() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.leaving {
-		_ = k.conn.SetReadDeadline(time.Now().Add(k.pace.silence))
 	}
 }
