@@ -42,7 +42,7 @@ func (p *process) launch(t testing.TB) {
 	log, err := os.OpenFile(p.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	must(t, err)
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(p.command, p.args...) //nolint:noctx // it ends with the test, or before
+	cmd := exec.Command(p.command, p.args...)
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, dieWithParent()
 	started, ended := make(chan error), make(chan struct{})
 	go func() {

@@ -34,7 +34,7 @@ local room
 local have = redis.call('GETRANGE', old, 0, 29)
 if have == '' and floor == 0 then -- nothing was trimmed so far: a filter of nothing is right
   room = math.ceil(most / 2)
-  redis.call('SET', old, string.format('%015.0f%015.0f', gen, room), 'PX', redis.call('PTTL', likes))
+  redis.call('SET', old, string.format('%015.0f%015.0f', gen, room), 'PX', math.max(1, redis.call('PTTL', likes)))
   redis.call('SETBIT', old, 239 + 8 * math.ceil(most * 10 / 8), 0)
 elseif tonumber(string.sub(have, 1, 15)) == gen then
   room = tonumber(string.sub(have, 16, 30))
