@@ -44,7 +44,7 @@ func (r *reconciler) edges(ctx context.Context, mirrors bool, from, upTo social.
 
 // judgeEdge is what is wrong with an edge, empty for nothing, and how both sides should have
 // it; nil for ended now.
-func judgeEdge(e db.EdgeSides) (Drift, *db.Side) {
+func judgeEdge(e db.EdgeSides) (Drift, *db.Side[social.FollowState]) {
 	switch {
 	case e.Own == nil && e.Mirror == nil:
 		return "", nil
@@ -121,7 +121,7 @@ func decideEdges(sides map[social.Pair]db.EdgeSides, actors map[social.ID]*db.Ac
 		}
 		m.found = append(m.found, Found{Kind: kind, Who: pair.UserID, Target: pair.TargetID, Detail: sidesText(e)})
 		if want == nil {
-			want = &db.Side{State: social.NotFollowing, Since: now}
+			want = &db.Side[social.FollowState]{State: social.NotFollowing, Since: now}
 		}
 		m.edges = append(m.edges, social.Edge{Pair: pair, State: want.State, Since: want.Since})
 		own, mirror := stateOf(e.Own), stateOf(e.Mirror)
@@ -169,7 +169,7 @@ func (m edgeMending) write(ctx context.Context, tx *db.Tx) error {
 	return tx.Publish(ctx, social.Event{Kind: social.FollowEvent, Body: social.FollowBody{Changes: m.events}})
 }
 
-func stateOf(s *db.Side) social.FollowState {
+func stateOf(s *db.Side[social.FollowState]) social.FollowState {
 	if s == nil {
 		return social.NotFollowing
 	}
@@ -185,7 +185,7 @@ func is(so bool) int64 {
 
 // sidesText tells what is stored.
 func sidesText(e db.EdgeSides) string {
-	text := func(s *db.Side) string {
+	text := func(s *db.Side[social.FollowState]) string {
 		if s == nil {
 			return "no row"
 		}
