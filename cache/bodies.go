@@ -189,10 +189,9 @@ func (b *Bodies) Heard(body any) {
 			b.heads.known.Drop(c.TargetID)
 		}
 	case social.LikeBody:
-		for _, c := range e.Changes {
-			b.likes.Drop(c.BlogID)
-			b.likers.known.Drop(c.BlogID)
-		}
+		blogs := e.Blogs()
+		b.likes.Drop(blogs...)
+		b.likers.known.Drop(blogs...)
 	case social.BlogBody:
 		b.blogs.Drop(e.BlogID)
 		b.counts.Drop(e.AuthorID)

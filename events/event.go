@@ -51,9 +51,9 @@ func decode(s db.StoredEvent) (Event, error) {
 		e.Body, err = body(s.Body, func(b social.UserBody) []social.ID { return []social.ID{b.UserID} })
 	case social.LikeEvent:
 		e.Body, err = body(s.Body, func(b social.LikeBody) []social.ID {
-			ids := make([]social.ID, 0, 2*len(b.Changes))
+			ids := b.Blogs()
 			for _, c := range b.Changes {
-				ids = append(ids, c.UserID, c.BlogID)
+				ids = append(ids, c.UserID)
 			}
 			return ids
 		})

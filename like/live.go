@@ -101,8 +101,8 @@ func (l *Live) Heard(evs []events.Event) {
 	}
 	for _, e := range evs {
 		if body, ok := e.Body.(social.LikeBody); ok {
-			for _, c := range body.Changes {
-				l.move(c.BlogID)
+			for _, b := range body.Blogs() {
+				l.move(b)
 			}
 		}
 	}

@@ -56,10 +56,12 @@ func TakeCounts(who social.ID, token string) Taken[social.Counts] {
 
 // TakeLikeCount reads how many like a blog; who finds nothing may fill it by the token.
 func TakeLikeCount(blog social.ID, token string) Taken[social.LikeCount] {
-	return take(blog, token, likeCountKey, func(s string, n *social.LikeCount) error {
-		_, err := fmt.Sscan(s, &n.Likes, &n.Version)
-		return err
-	})
+	return take(blog, token, likeCountKey, parseLikeCount)
+}
+
+func parseLikeCount(s string, n *social.LikeCount) error {
+	_, err := fmt.Sscan(s, &n.Likes, &n.Version)
+	return err
 }
 
 // FillCounts stores a person's counts, under the lease of token.

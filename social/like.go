@@ -22,9 +22,28 @@ type Like struct {
 	Since Millis
 }
 
-// LikeBody is a batch of likes that changed, in the order of the changes.
+// LikeBody is a batch of likes that changed, in the order of the changes, and of blogs whose
+// count of likes was mended.
 type LikeBody struct {
-	Changes []LikeChange `json:"changes"`
+	Changes []LikeChange  `json:"changes"`
+	Mended  []MendedLikes `json:"mended,omitempty"`
+}
+
+// Blogs are those whose likes, or their count, are others now, each as often as it is told.
+func (b LikeBody) Blogs() []ID {
+	ids := make([]ID, 0, len(b.Changes)+len(b.Mended))
+	for _, c := range b.Changes {
+		ids = append(ids, c.BlogID)
+	}
+	for _, m := range b.Mended {
+		ids = append(ids, m.BlogID)
+	}
+	return ids
+}
+
+// MendedLikes is a blog whose count of likes was mended.
+type MendedLikes struct {
+	BlogID ID `json:"blog,string"`
 }
 
 // LikeChange is one like that truly moved to State, since when, and the person's version of
