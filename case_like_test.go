@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"kith/like"
+	"kith/rdb"
 	"kith/social"
 	"kith/socialtest"
 )
@@ -320,5 +323,35 @@ func TestLikesFollowTheStatusOfWhoLikes(t *testing.T) {
 		settle(social.Deleted)
 		is("deleted", 1, liking{1, false, `["u3_test"]`})
 		same(t, "rows of somebody deleted", w.Int(t, "SELECT COUNT(*) FROM blog_like WHERE user_id = ? AND state <> 0", fans[0].id), 0)
+	})
+}
+
+// Who dies between the commit and the caches leaves it to the consumer: nobody was answered,
+// and yet nobody reads what was before for longer than that takes.
+func TestLikesOfAServerThatDiedReachTheCaches(t *testing.T) {
+	t.Parallel()
+	eachCached(t, 2, nil, func(t *testing.T, w *cachedWorld) {
+		defer w.close()
+		u := w.persons(t, 2)
+		blog := u[1].publish(t, "a blog")
+		_, id, _ := social.ParseGlobalID("", blog)
+		dying := like.New(w.DB, w.caches, w.Clock.Now, like.Config{
+			Settle: func(context.Context, ...*rdb.Call) error { return nil },
+		})
+		for i := range 4 {
+			mine := i%2 == 1
+			want := liking{int64(i % 2), mine, `[]`}
+			move := dying.Unlike
+			if mine {
+				move, want.likers = dying.Like, `["u1_test"]`
+			}
+			if _, err := move(t.Context(), u[0].id, id); err != nil && i > 0 {
+				t.Fatal(err)
+			}
+			w.drained(t)
+			for _, s := range w.servers {
+				eventually(t, "seen", want, func() liking { return u[0].at(s).liking(t, blog) })
+			}
+		}
 	})
 }
