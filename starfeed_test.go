@@ -250,3 +250,28 @@ func TestAWarmFeedPageWithStarsTakesOneRoundTrip(t *testing.T) {
 		})
 	}
 }
+
+// A page read while an unfollow is under way has all blogs of the author or none: also those
+// that are in the inbox since before the author was a star.
+func TestAPageWithStarsIsOfOneVersionOfWhoIsFollowed(t *testing.T) {
+	eachQuiet(t, func(t *testing.T, w *cachedWorld, s *server) {
+		reader := w.person(t)
+		w.Clock.Advance(time.Second)
+		authors := w.crowd(t, reader, 2)
+		write := func(ago time.Duration) {
+			w.writeBlogs(t, w.at(ago, 1), func(int) social.ID { return authors[0] })
+		}
+		write(time.Hour)
+		read := func() int { return len(reader.at(s).feed(t, 10, "").titles) }
+		same(t, "blogs, which makes the inbox", read(), 1)
+		w.Exec(t, "UPDATE user SET star_since = 1 WHERE id BETWEEN ? AND ?", authors[0], authors[1])
+		write(time.Minute)
+		if err := s.feed.Stars.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		// Committed, and not yet brought to Redis.
+		w.Exec(t, "UPDATE following SET state = ? WHERE user_id = ? AND target_id = ?", social.NotFollowing, reader.id, authors[0])
+		w.Exec(t, "UPDATE actor SET graph_version = graph_version + 1 WHERE user_id = ?", reader.id)
+		same(t, "blogs while it is under way", read(), 0)
+	})
+}

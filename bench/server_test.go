@@ -46,7 +46,11 @@ func newServer(b *testing.B, s *socialtest.Store, r *socialtest.Redis, node int)
 			k.feed.Stars.Heard(e.Body)
 		}
 	}
-	follow := events.NewTail(d, bell, log, tail, caches.Clear)
+	missed := func() {
+		caches.Clear()
+		k.feed.Stars.Missed()
+	}
+	follow := events.NewTail(d, bell, log, tail, missed)
 	follow.OnSeen(k.feed.Stars.Seen)
 	ctx, stop := context.WithCancel(context.Background())
 	var work sync.WaitGroup

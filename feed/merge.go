@@ -36,9 +36,9 @@ func (r *reader) merge(ctx context.Context, got *rdb.HomeAnswer, most int) (merg
 	if !ok {
 		return false, nil
 	}
-	stars, err := r.starsOf(ctx, list, got.Version)
-	if err != nil || len(stars) == 0 {
-		return err == nil, err
+	stars, ok, err := r.starsOf(ctx, list, got.Version)
+	if err != nil || !ok || len(stars) == 0 {
+		return ok, err
 	}
 	runs, ok, err := r.Stars.runs(ctx, stars)
 	if err != nil || !ok {
@@ -52,19 +52,20 @@ func (r *reader) merge(ctx context.Context, got *rdb.HomeAnswer, most int) (merg
 }
 
 // starsOf are the stars whose blogs the viewer's feed has as of the version of the viewer's
-// edges; one statement where this server does not know.
-func (r *reader) starsOf(ctx context.Context, list starList, version int64) ([]social.ID, error) {
+// edges; one statement where this server does not know. It says no where SQL is of another
+// version by now: a page of the inbox of the one and the stars of the other is of neither.
+func (r *reader) starsOf(ctx context.Context, list starList, version int64) ([]social.ID, bool, error) {
 	if len(list.ids) == 0 {
-		return nil, nil
+		return nil, true, nil
 	}
 	if kept, ok := r.followedStars.GetIfPresent(r.viewer); ok && kept.version == version && kept.list == list.version {
-		return kept.stars, nil
+		return kept.stars, true, nil
 	}
-	version, followed, err := r.db.Followed(ctx, r.viewer)
+	now, followed, err := r.db.Followed(ctx, r.viewer)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return r.keepStars(list, version, followed), nil
+	return r.keepStars(list, now, followed), now == version, nil
 }
 
 // keepStars keeps which of those followed are stars.
