@@ -23,11 +23,11 @@ type Side[S ~int8] struct {
 	Since social.Millis
 }
 
-// EdgeSides and LikeSides are both sides of what there are two sides of.
-type (
-	EdgeSides = Sides[social.FollowState]
-	LikeSides = Sides[social.LikeState]
-)
+// EdgeSides are both sides of an edge.
+type EdgeSides = Sides[social.FollowState]
+
+// LikeSides are both sides of a like.
+type LikeSides = Sides[social.LikeState]
 
 // sidesRow is how both sides are read.
 type sidesRow[S ~int8] struct {
