@@ -31,6 +31,9 @@ func TestFieldsForTheSignedInAreNullToNobody(t *testing.T) {
 			"followMany": `(input: {userIds: ["` + u[1].gid + `"]})`,
 			"deleteBlog": `(input: {blogId: "` + blog + `"})`, "followFeed": "", "followRequests": "", "blockedUsers": "", "mutedUsers": "", "mutualFollows": `(userId: "` + u[1].gid + `")`,
 		}
+		for _, name := range []string{"likeBlog", "unlikeBlog"} {
+			arguments[name] = `(input: {blogId: "` + blog + `"})`
+		}
 		for _, name := range []string{"removeFollower", "acceptFollowRequest", "rejectFollowRequest", "block", "unblock", "mute", "unmute"} {
 			arguments[name] = `(input: {userId: "` + u[1].gid + `"})`
 		}

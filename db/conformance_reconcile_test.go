@@ -142,7 +142,7 @@ func TestActorThatIsThereIsNotMadeAnew(t *testing.T) {
 			}
 			actors, err := tx.LockActors(ctx, []social.ID{1, 2})
 			equal(t, "there before", *actors[1], db.Actor{UserID: 1, GraphVersion: 5, Following: 4})
-			equal(t, "made", *actors[2], db.Actor{UserID: 2, GraphVersion: 77})
+			equal(t, "made", *actors[2], db.Actor{UserID: 2, GraphVersion: 77, LikeVersion: 77})
 			return err
 		})
 	})

@@ -3,6 +3,7 @@ package rdb
 import (
 	"context"
 	"embed"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -15,8 +16,8 @@ var (
 	fillScript      = script("fill")
 	fillLikesScript = script("filllikes")
 	homeScript      = script("home")
-	likeScript      = script("like")
-	likedScript     = script("liked")
+	likeScript      = script("bloom", "like")
+	likedScript     = script("bloom", "liked")
 	limitScript     = script("limit")
 	moveScript      = script("move")
 	pushScript      = script("push")
@@ -39,12 +40,16 @@ func (r *Redis) Load(ctx context.Context) {
 	}
 }
 
-func script(name string) *redis.Script {
-	text, err := sources.ReadFile("lua/" + name + ".lua")
-	if err != nil {
-		panic(err) // it is embedded
+func script(names ...string) *redis.Script {
+	var all strings.Builder
+	for _, name := range names {
+		text, err := sources.ReadFile("lua/" + name + ".lua")
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		all.Write(text)
 	}
-	return redis.NewScript(string(text))
+	return redis.NewScript(all.String())
 }
 
 // run runs a script by its hash, and by its text where the server does not know it: after

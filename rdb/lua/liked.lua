@@ -8,45 +8,29 @@
 --          not, m for maybe
 -- Cost     a look-up for each blog, and 7 bits for each below the floor
 local likes, lease, old = KEYS[1], KEYS[2], KEYS[3]
-local head = redis.call('ZMSCORE', likes, 'v', 'f', 'g')
-if not head[1] then
+local own = redis.call('ZMSCORE', likes, 'v', 'f', 'g')
+if not own[1] then
   redis.call('SET', lease, ARGV[1], 'NX', 'PX', ARGV[2])
   return false
 end
 if redis.call('PTTL', likes) < ARGV[3] * 0.9 then
-  redis.call('PEXPIRE', likes, ARGV[3])
-  redis.call('PEXPIRE', old, ARGV[3])
+  for i = 1, 3, 2 do redis.call('PEXPIRE', KEYS[i], ARGV[3]) end
 end
-local floor, bits, ids = -1 - head[2], false, {}
+local ids, out, floor = {}, {}, -1 - own[2]
 for i = 4, #ARGV, 2 do ids[#ids + 1] = ARGV[i] end
 if #ids == 0 then return '' end
 
--- isOld tells whether a blog may be among the likes below the floor.
-local function isOld(id)
-  if bits == false then
-    local gen = tonumber(string.sub(redis.call('GETRANGE', old, 0, 14), 1, 15))
-    bits = gen == -1 - head[3] and redis.call('STRLEN', old) * 8 - 240 or nil
-  end
+local gen = tonumber(redis.call('GETRANGE', old, 0, 14))
+local bits = gen == -1 - own[3] and (redis.call('STRLEN', old) - head) * 8
+local function isOld(id) -- may be among the likes below the floor
   if not bits then return true end
-  local a, b = 0, 0
-  for i = 1, 8 do
-    a = (a * 1664525 + string.byte(id, i)) % 4294967291
-    b = (b * 1103515 + string.byte(id, i)) % 4294967279
-  end
-  for i = 0, 6 do
-    if redis.call('GETBIT', old, 240 + (a + i * b) % bits) == 0 then return false end
+  for _, at in ipairs(bloom(id, bits)) do
+    if redis.call('GETBIT', old, at) == 0 then return false end
   end
   return true
 end
-
-local since, out = redis.call('ZMSCORE', likes, unpack(ids)), {}
-for i, id in ipairs(ids) do
-  if since[i] then
-    out[i] = 'y'
-  elseif tonumber(ARGV[3 + 2 * i]) > floor or not isOld(id) then
-    out[i] = 'n'
-  else
-    out[i] = 'm'
-  end
+for i, since in ipairs(redis.call('ZMSCORE', likes, unpack(ids))) do
+  local isNew = tonumber(ARGV[3 + 2 * i]) > floor
+  out[i] = since and 'y' or (isNew or not isOld(ids[i])) and 'n' or 'm'
 end
 return table.concat(out)
