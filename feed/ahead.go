@@ -34,7 +34,14 @@ type stretch struct {
 
 func (s *stretch) weight() uint32 { return uint32(len(s.followed)+2*len(s.refs)) + 16 }
 
-func newAhead() *otter.Cache[social.ID, *stretch] {
+// stretches is what is asked of Otter, for each reader. Named in [Feed], Otter would be
+// compiled once more in each package that calls Feed.
+type stretches interface {
+	GetIfPresent(viewer social.ID) (*stretch, bool)
+	Set(viewer social.ID, s *stretch) (*stretch, bool)
+}
+
+func newAhead() stretches {
 	return otter.Must(&otter.Options[social.ID, *stretch]{
 		MaximumWeight:    maxAhead,
 		Weigher:          func(_ social.ID, s *stretch) uint32 { return s.weight() },
