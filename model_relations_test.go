@@ -70,7 +70,7 @@ func TestRelationsEqualTheOracle(t *testing.T) {
 			m.mend()
 		}
 		for operations < relationOperations(t) && !t.Failed() {
-			rapid.Check(t, check)
+			checkApart(t, check)
 		}
 		t.Logf("%d operations", operations)
 	})

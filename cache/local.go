@@ -26,12 +26,21 @@ const never = time.Duration(math.MaxInt64)
 type Local[K comparable, V any] struct {
 	load  func(context.Context, []K) (map[K]V, error)
 	clock func() time.Duration
-	known *otter.Cache[K, dated[V]]
+	known store[K, dated[V]]
 
 	// mu guards flying and is held to change known: what lands is stored only if its
 	// flight is still the key's.
 	mu     sync.Mutex
 	flying map[K]*flight[K, V]
+}
+
+// store is what Local asks of Otter. Named itself, Otter would be compiled for the same
+// types once more in each package that reads by a Local, which takes as long as all else.
+type store[K comparable, V any] interface {
+	GetIfPresent(key K) (V, bool)
+	Set(key K, value V) (V, bool)
+	Invalidate(key K) (V, bool)
+	InvalidateAll()
 }
 
 // dated is a value and a time before its load began.

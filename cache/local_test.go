@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/maypok86/otter/v2"
 )
 
 func TestValueLivesASecondFromBeforeItsLoad(t *testing.T) {
@@ -343,8 +345,9 @@ func TestEntriesAreBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		l.known.CleanUp()
-		if n := l.known.EstimatedSize(); n > max(1, bound) {
+		known := l.known.(*otter.Cache[int, dated[int]])
+		known.CleanUp()
+		if n := known.EstimatedSize(); n > max(1, bound) {
 			t.Errorf("%d entries, want at most %d", n, max(1, bound))
 		}
 		if len(l.flying) > 0 {

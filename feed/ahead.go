@@ -34,7 +34,14 @@ type stretch struct {
 
 func (s *stretch) weight() uint32 { return uint32(len(s.followed)+2*len(s.refs)) + 16 }
 
-func newAhead() *otter.Cache[social.ID, *stretch] {
+// kept is what is asked of Otter, for each reader. Named in [Feed], Otter would be compiled
+// once more in each package that calls Feed.
+type kept[V any] interface {
+	GetIfPresent(viewer social.ID) (V, bool)
+	Set(viewer social.ID, value V) (V, bool)
+}
+
+func newAhead() kept[*stretch] {
 	return otter.Must(&otter.Options[social.ID, *stretch]{
 		MaximumWeight:    maxAhead,
 		Weigher:          func(_ social.ID, s *stretch) uint32 { return s.weight() },

@@ -3,8 +3,6 @@ package feed
 import (
 	"context"
 
-	"github.com/maypok86/otter/v2"
-
 	"kith/cache"
 	"kith/db"
 	"kith/social"
@@ -30,11 +28,11 @@ type Feed struct {
 	limit  func(ctx context.Context, author social.ID) error
 	builds chan struct{} // one place for each inbox that may be built at once
 	pieces chan struct{} // one for each piece of a fan-out that may be under way
-	ahead  *otter.Cache[social.ID, *stretch]
+	ahead  kept[*stretch]
 
 	// Stars are what this server knows of the stars; who serves feeds from caches runs it.
 	Stars         *Stars
-	followedStars *otter.Cache[social.ID, followedStars]
+	followedStars kept[followedStars]
 }
 
 // maxBuilds bounds how many inboxes a server builds at once, so that a Redis that comes

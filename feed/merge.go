@@ -20,7 +20,7 @@ type followedStars struct {
 	stars         []social.ID
 }
 
-func newFollowedStars() *otter.Cache[social.ID, followedStars] {
+func newFollowedStars() kept[followedStars] {
 	return otter.Must(&otter.Options[social.ID, followedStars]{
 		MaximumWeight: maxFollowedStars,
 		Weigher:       func(_ social.ID, f followedStars) uint32 { return uint32(len(f.stars)) + 8 },
