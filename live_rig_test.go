@@ -11,7 +11,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/tidwall/gjson"
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"kith/social"
@@ -25,7 +24,6 @@ type lives struct{ exec *executor.Executor }
 
 func livesOf(s *server) lives {
 	exec := executor.New(s.schema())
-	exec.SetQueryCache(graphql.MapCache[*ast.QueryDocument]{})
 	exec.SetErrorPresenter(func(_ context.Context, err error) *gqlerror.Error {
 		var known *social.Error
 		if !errors.As(err, &known) {
