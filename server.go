@@ -264,6 +264,7 @@ func (s *server) openEdge(page http.Handler, introspection bool) {
 	s.edge = transport.New(transport.Config{
 		Schema:         s.schema(),
 		Viewer:         s.accounts.Viewer,
+		Standing:       s.accounts.Standing,
 		TrustedProxies: s.proxies,
 		Ready:          s.ready,
 		Page:           page,

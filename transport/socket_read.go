@@ -143,7 +143,9 @@ func (k *socket) init(ctx context.Context, payload jsontext.Value) {
 		k.end(internalErrorCode, "internal error")
 		return
 	}
-	k.streams.setToken(k.stream, who.token)
+	if who.token != "" {
+		k.streams.setToken(k.stream, k.cfg.Standing(who.token))
+	}
 	k.acknowledged = true
 	k.conn.SetReadLimit(maxBody)
 	k.alive()
