@@ -104,14 +104,16 @@ func seed(ctx context.Context, file string) (err error) {
 	return ops.Seed(ctx, d, clock)
 }
 
-// examples are the operations in the page's tabs, each named after itself. Follow follows
-// the person of the given global id.
-func examples(follow string) []web.Tab {
+// examples are the operations in the page's tabs, each named after itself. Follow and Like
+// are about the person and the blog of these global ids.
+func examples(person, blog string) []web.Tab {
 	return []web.Tab{
 		{Name: "Feed", Query: exampleFeed, Variables: `{ "first": 5 }`},
 		{Name: "Live", Query: exampleLive},
+		{Name: "Like", Query: exampleLike, Variables: fmt.Sprintf(`{ "id": %q }`, blog)},
+		{Name: "Hot", Query: exampleHot},
 		{Name: "Person", Query: examplePerson, Variables: `{ "handle": "grace" }`},
-		{Name: "Follow", Query: exampleFollow, Variables: fmt.Sprintf(`{ "id": %q }`, follow)},
+		{Name: "Follow", Query: exampleFollow, Variables: fmt.Sprintf(`{ "id": %q }`, person)},
 		{Name: "Publish", Query: examplePublish, Variables: `{ "title": "Hello", "content": "My first blog." }`},
 	}
 }
@@ -124,8 +126,11 @@ query Feed($first: Int, $after: String) {
     edges {
       cursor
       node {
+        id
         title
         createdAt
+        likeCount
+        viewerHasLiked
         author {
           handle
           name
@@ -147,6 +152,38 @@ subscription Live($since: String) {
     node {
       title
       createdAt
+      author {
+        handle
+      }
+    }
+  }
+}
+`
+	exampleLike = `# Repeat it, and changed is false. Undo it by unlikeBlog.
+mutation Like($id: ID!) {
+  likeBlog(input: { blogId: $id }) {
+    changed
+    blog {
+      title
+      likeCount
+      viewerHasLiked
+      likers(first: 3) {
+        totalCount
+        nodes {
+          handle
+        }
+      }
+    }
+  }
+}
+`
+	exampleHot = `# What is liked most these days.
+query Hot {
+  hotBlogs(first: 5) {
+    nodes {
+      id
+      title
+      likeCount
       author {
         handle
       }

@@ -19,7 +19,7 @@ func TestTheDemosPageRunsTheFeed(t *testing.T) {
 	t.Parallel()
 	demo := startProcess(t, "demo", "--data", t.TempDir())
 	page := webtest.Open(t, strings.TrimSuffix(demo.url, "graphql"))
-	for _, name := range []string{"Feed", "Live", "Person", "Follow", "Publish"} {
+	for _, name := range []string{"Feed", "Live", "Like", "Hot", "Person", "Follow", "Publish"} {
 		if !strings.Contains(page.Tabs(), name) {
 			t.Errorf("the tabs %q lack %s", page.Tabs(), name)
 		}
@@ -35,6 +35,16 @@ func TestTheDemosPageRunsTheFeed(t *testing.T) {
 	page.Run()
 	page.Until("a new blog arrives", func() bool {
 		return strings.Contains(page.Result(), "It is ") && strings.Contains(page.Result(), `"handle": "grace"`)
+	})
+	page.Click("#graphiql-session-tab-2")
+	page.Run()
+	page.Until("a blog is liked", func() bool {
+		return gjson.Get(page.Result(), "data.likeBlog.blog.viewerHasLiked").Bool()
+	})
+	page.Click("#graphiql-session-tab-3")
+	page.Run()
+	page.Until("what is liked shows", func() bool {
+		return gjson.Get(page.Result(), "data.hotBlogs.nodes.4.likeCount").Int() > 0
 	})
 	page.Click("#graphiql-session-tab-0")
 	page.Screenshot(cmp.Or(os.Getenv("KITH_TEST_SCREENSHOT"), filepath.Join(t.TempDir(), "demo.png")))

@@ -236,6 +236,7 @@ func (s *server) openEdge(page http.Handler, introspection bool) {
 	s.edge = transport.New(transport.Config{
 		Schema:         s.schema(),
 		Viewer:         s.accounts.Viewer,
+		Standing:       s.accounts.Standing,
 		TrustedProxies: s.proxies,
 		Ready:          s.ready,
 		Page:           page,
@@ -248,9 +249,9 @@ func (s *server) openEdge(page http.Handler, introspection bool) {
 
 // page is GraphiQL with the example operations, signed in as the visitor.
 func (s *server) page(ctx context.Context, visitor string) (http.Handler, error) {
-	follow := "an id from the Person tab"
+	person, blog := "an id from the Person tab", "an id from the Feed tab"
 	if visitor == "" {
-		return web.Handler(web.Page{Tabs: examples(follow)}), nil
+		return web.Handler(web.Page{Tabs: examples(person, blog)}), nil
 	}
 	session, err := s.accounts.SessionOf(ctx, visitor)
 	if err != nil {
@@ -259,11 +260,18 @@ func (s *server) page(ctx context.Context, visitor string) (http.Handler, error)
 	stranger, err := s.accounts.ByHandle(ctx, "handle", ops.DemoStranger)
 	switch {
 	case err == nil:
-		follow = stranger.GlobalID()
+		person = stranger.GlobalID()
 	case !social.HasCode(err, social.NotFound): // else suspended or deleted, as may be tried on a demo
 		return nil, fmt.Errorf("find somebody to follow: %w", err)
 	}
-	return web.Handler(web.Page{Token: session.Token, Tabs: examples(follow)}), nil
+	newest, err := s.feed.Home(ctx, session.User.ID, social.Page{Limit: 1})
+	if err != nil {
+		return nil, fmt.Errorf("find a blog to like: %w", err)
+	}
+	if len(newest.Items) > 0 {
+		blog = newest.Items[0].Blog.GlobalID()
+	}
+	return web.Handler(web.Page{Token: session.Token, Tabs: examples(person, blog)}), nil
 }
 
 // ready says why a balancer should send requests elsewhere.

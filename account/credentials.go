@@ -15,14 +15,25 @@ import (
 // (see [Revocations]), its errors are told.
 func (a *Accounts) Viewer(ctx context.Context, bearer string) (social.ID, error) {
 	t, err := a.tokens.read(bearer)
-	if err != nil {
-		return t.user, err
-	}
-	ended, err := a.Revocations.has(ctx, t)
-	if err == nil && ended {
-		err = social.ErrTokenEnded
+	if err == nil {
+		err = a.Revocations.judge(ctx, t)
 	}
 	return t.user, err
+}
+
+// Standing gives what tells again and again whether a token still stands: by the errors of
+// [Accounts.Viewer], but its signature and what it says are read once.
+func (a *Accounts) Standing(bearer string) func(ctx context.Context) error {
+	t, err := a.tokens.read(bearer)
+	return func(ctx context.Context) error {
+		switch {
+		case err != nil:
+			return err
+		case a.tokens.haveExpired(t):
+			return social.ErrTokenEnded
+		}
+		return a.Revocations.judge(ctx, t)
+	}
 }
 
 // SignOut ends a token, or with everywhere all tokens of its person. One that has ended

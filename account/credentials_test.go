@@ -13,15 +13,17 @@ import (
 
 const another = "another horse"
 
-// is holds whether a token lets its person in.
+// is holds whether a token lets its person in, and still stands.
 func is(t testing.TB, a *account.Accounts, what, token string, in bool) {
 	t.Helper()
 	_, err := a.Viewer(t.Context(), token)
-	if in {
-		noError(t, err)
-		return
+	for _, err := range []error{err, a.Standing(token)(t.Context())} {
+		if in {
+			noError(t, err)
+		} else {
+			fails(t, what, err, social.Unauthenticated, "")
+		}
 	}
-	fails(t, what, err, social.Unauthenticated, "")
 }
 
 // twoServers are servers over one store, neither of which hears of the other's events: what
@@ -90,7 +92,11 @@ func TestExpiredTokensAreSignedOutAlready(t *testing.T) {
 	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
 		a := accounts(t, s)
 		session := signUp(t, a, "alice")
+		stands := a.Standing(session.Token)
+		noError(t, stands(t.Context()))
 		s.Clock.Advance(31 * 24 * time.Hour)
+		fails(t, "read before", stands(t.Context()), social.Unauthenticated, "")
+		is(t, a, "expired", session.Token, false)
 		noError(t, a.SignOut(t.Context(), session.Token, true))
 		if n := s.Int(t, "SELECT COUNT(*) FROM revoked"); n != 0 {
 			t.Errorf("%d rows", n)

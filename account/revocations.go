@@ -179,6 +179,15 @@ func (r *Revocations) has(ctx context.Context, t token) (bool, error) {
 	return r.db.TokenEnded(ctx, t.user, t.id, t.version)
 }
 
+// judge is ErrTokenEnded of a token that has ended before it expires.
+func (r *Revocations) judge(ctx context.Context, t token) error {
+	ended, err := r.has(ctx, t)
+	if err == nil && ended {
+		err = social.ErrTokenEnded
+	}
+	return err
+}
+
 // fresh goes once by the monotonic clock and once by the other, which goes on while the
 // machine is suspended.
 func (r *Revocations) fresh() bool {

@@ -106,6 +106,11 @@ func (t tokens) read(text string) (token, error) {
 	return read, nil
 }
 
+// haveExpired tells of a token that was read before whether it would be read as expired now.
+func (t tokens) haveExpired(read token) bool {
+	return !t.clock().Before(read.expires.Time().Add(clockSkew))
+}
+
 func notOurs(cause error) error {
 	return &social.Error{Code: social.Unauthenticated, Message: "the token is not known: sign in again", Cause: cause}
 }

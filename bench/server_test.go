@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/account"
 	"kith/cache"
 	"kith/db"
 	"kith/events"
@@ -19,10 +20,12 @@ import (
 
 // server is what a server has below GraphQL, at work: its feed over caches that are on.
 type server struct {
-	db     *db.DB
-	redis  *rdb.Redis
-	caches *cache.Caches
-	feed   *feed.Feed
+	db       *db.DB
+	redis    *rdb.Redis
+	caches   *cache.Caches
+	feed     *feed.Feed
+	live     *feed.Live
+	accounts *account.Accounts
 }
 
 // newServer starts a server over the store and a Redis; it ends with the benchmark. node
@@ -37,27 +40,22 @@ func newServer(b *testing.B, s *socialtest.Store, r *socialtest.Redis, node int)
 	log := slog.New(slog.NewTextHandler(b.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	caches := cache.New(d, redis, log, cache.Config{})
 	ids := social.NewSnowflake(time.Now, socialtest.Node(node))
-	k := &server{d, redis, caches, feed.New(d, caches, ids, time.Now, feed.Config{})}
+	accounts, err := account.New(d, ids, time.Now, account.Config{Secret: "a secret of the benchmarks, 32 bytes and more"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := feed.New(d, caches, ids, time.Now, feed.Config{})
+	k := &server{d, redis, caches, f, feed.NewLive(f, log), accounts}
 	bell := events.NewBell(redis)
 	d.OnEvents(bell.Ring)
-	tail := func(evs []events.Event) {
-		for _, e := range evs {
-			caches.Heard(e.Body)
-			k.feed.Stars.Heard(e.Body)
-		}
-	}
-	missed := func() {
-		caches.Clear()
-		k.feed.Stars.Missed()
-	}
-	follow := events.NewTail(d, bell, log, tail, missed)
-	follow.OnSeen(k.feed.Stars.Seen)
 	ctx, stop := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	for _, run := range []func(context.Context) error{
 		caches.State.Run, bell.Run, cache.NewGuard(caches.State).Run,
-		follow.Run, func(ctx context.Context) error { return k.feed.Stars.Run(ctx, log) },
-		events.NewConsumer(d, bell, log, "feed", k.feed.Consume).Run,
+		k.tail(bell, log).Run, k.live.Run,
+		func(ctx context.Context) error { return accounts.Revocations.Run(ctx, log) },
+		func(ctx context.Context) error { return k.feed.Stars.Run(ctx, log) },
+		events.NewConsumer(d, bell, log, feed.Consumer, k.feed.Consume).Run,
 	} {
 		work.Go(func() { _ = run(ctx) })
 	}
@@ -68,6 +66,32 @@ func newServer(b *testing.B, s *socialtest.Store, r *socialtest.Redis, node int)
 	})
 	k.awaitOn(b)
 	return k
+}
+
+// tail tells of events, as that of a server does.
+func (k *server) tail(bell *events.Bell, log *slog.Logger) *events.Tail {
+	ended := k.accounts.Revocations
+	heard := func(evs []events.Event) {
+		for _, e := range evs {
+			k.caches.Heard(e.Body)
+			ended.Heard(e.Body)
+			k.feed.Stars.Heard(e.Body)
+		}
+		k.live.Heard(evs)
+	}
+	missed := func() {
+		k.caches.Clear()
+		ended.Missed()
+		k.feed.Stars.Missed()
+		k.live.Missed()
+	}
+	t := events.NewTail(k.db, bell, log, heard, missed)
+	t.OnSeen(func(at time.Time) {
+		ended.Seen(at)
+		k.feed.Stars.Seen(at)
+		k.live.Seen(at)
+	})
+	return t
 }
 
 // awaitOn waits until the server believes all caches.

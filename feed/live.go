@@ -38,13 +38,15 @@ type Live struct {
 	viewers map[social.ID]*viewer
 	authors map[social.ID][]*viewer // who follows them; none without viewers
 	ended   bool
-	gaps    int // how often events were missed
-	begun   bool
-	heard   heard
-	jobs    []job
-	seen    social.Millis // what was committed before is in jobs, or done
-	done    social.Millis // what was committed before has been sent
-	busy    bool          // some of jobs have been taken and not been done
+	// watching counts the subscriptions that get what is published now.
+	watching int
+	gaps     int // how often events were missed
+	begun    bool
+	heard    heard
+	jobs     []job
+	seen     social.Millis // what was committed before is in jobs, or done
+	done     social.Millis // what was committed before has been sent
+	busy     bool          // some of jobs have been taken and not been done
 }
 
 // viewer is somebody with subscriptions here.
@@ -161,14 +163,11 @@ func (l *Live) End() {
 
 var errEnding = social.Errorf(social.Unavailable, "this server ends; subscribe again")
 
-// Watching is how many subscriptions there are.
-func (l *Live) Watching() (n int) {
+// Watching is how many subscriptions have begun, and not ended.
+func (l *Live) Watching() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, v := range l.viewers {
-		n += len(v.subs)
-	}
-	return n
+	return l.watching
 }
 
 // Heard takes events of the tail. It returns at once.

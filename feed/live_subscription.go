@@ -37,6 +37,7 @@ type Subscription struct {
 	since  social.Millis // what came before is replayed, or was not asked for
 	gap    social.Millis // where the replay in the queue begins; 0 for none
 	after  []int64       // by lane: what the log had when it began; nil for a replay
+	begun  bool
 	closed bool
 
 	// These are the goroutine's.
@@ -73,6 +74,12 @@ func (l *Live) Subscribe(ctx context.Context, viewer social.ID, since *social.Cu
 	if err != nil {
 		s.Close()
 		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !s.closed {
+		s.begun = true
+		l.watching++
 	}
 	return s, nil
 }
@@ -327,6 +334,9 @@ func (l *Live) remove(s *Subscription) {
 		return
 	}
 	s.closed, s.queue = true, nil
+	if s.begun {
+		l.watching--
+	}
 	v := s.viewer
 	v.subs = slices.DeleteFunc(v.subs, func(other *Subscription) bool { return other == s })
 	if len(v.subs) == 0 {

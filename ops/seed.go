@@ -4,6 +4,7 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"kith/account"
@@ -11,6 +12,7 @@ import (
 	"kith/db"
 	"kith/feed"
 	"kith/follow"
+	"kith/like"
 	"kith/social"
 )
 
@@ -28,12 +30,13 @@ type seeder struct {
 	accounts *account.Accounts
 	graph    *follow.Graph
 	feed     *feed.Feed
+	likes    *like.Likes
 	now      time.Time
 	people   map[string]social.ID
 }
 
-// Seed fills an empty store with sample people, relations and blogs of the last two
-// weeks, the newest some minutes old.
+// Seed fills an empty store with sample people, relations, and blogs and likes of the last
+// two weeks, the newest some minutes old.
 func Seed(ctx context.Context, d *db.DB, clock social.Clock) error {
 	s := &seeder{now: clock().Add(-15 * 24 * time.Hour), people: map[string]social.ID{}}
 	at := func() time.Time { return s.now }
@@ -44,7 +47,9 @@ func Seed(ctx context.Context, d *db.DB, clock social.Clock) error {
 	if err != nil {
 		return err
 	}
-	s.graph, s.feed = follow.New(d, at, follow.Config{}), feed.New(d, cache.None(d), ids, at, feed.Config{})
+	caches := cache.None(d)
+	s.graph, s.feed = follow.New(d, at, follow.Config{}), feed.New(d, caches, ids, at, feed.Config{})
+	s.likes = like.New(d, caches, at, like.Config{})
 	for _, step := range []func(context.Context) error{s.signUp, s.follow, s.publish(clock())} {
 		if err := step(ctx); err != nil {
 			return err
@@ -89,10 +94,30 @@ func (s *seeder) publish(end time.Time) func(context.Context) error {
 			left := n - time.Duration(i)
 			s.now = end.Add(-span * left * left / (n * n))
 			draft := feed.Draft{Title: b.title, Content: b.content}
-			if _, err := s.feed.Publish(ctx, s.people[b.author], draft); err != nil {
+			blog, err := s.feed.Publish(ctx, s.people[b.author], draft)
+			if err != nil {
 				return fmt.Errorf("publish %q: %w", b.title, err)
+			}
+			if err := s.like(ctx, i, b.author, blog.ID); err != nil {
+				return err
 			}
 		}
 		return nil
 	}
+}
+
+// like has all who follow the author like the blog, but for every third, another with each
+// blog; the last waits for the visitor's like.
+func (s *seeder) like(ctx context.Context, i int, author string, blog social.ID) error {
+	for j, p := range samplePeople {
+		isLast := i == len(sampleBlogs)-1
+		if !slices.Contains(p.follows, author) || (i+j)%3 == 0 || isLast && p.handle == DemoHandle {
+			continue
+		}
+		s.now = s.now.Add(time.Second)
+		if _, err := s.likes.Like(ctx, s.people[p.handle], blog); err != nil {
+			return fmt.Errorf("%s likes a blog of %s: %w", p.handle, author, err)
+		}
+	}
+	return nil
 }

@@ -66,7 +66,7 @@ func OpenSockets(t testing.TB, url string, tokens []string) *Sockets {
 	return s
 }
 
-// Hear waits until a blog of that title has come n times, or patience ends, and gives when.
+// Hear waits until a blog of that title has come n times, and gives when.
 func (s *Sockets) Hear(title string, n int, patience time.Duration) (at []time.Time) {
 	s.t.Helper()
 	late := time.After(patience)
@@ -80,7 +80,7 @@ func (s *Sockets) Hear(title string, n int, patience time.Duration) (at []time.T
 				at = append(at, a.at)
 			}
 		case <-late:
-			return at
+			s.t.Fatalf("%q came to %d of %d", title, len(at), n)
 		}
 	}
 	return at

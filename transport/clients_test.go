@@ -58,7 +58,7 @@ func TestTheClientsOfNPM(t *testing.T) {
 			s.publish("one")
 			c.says("id", social.GlobalID(social.BlogNode, bigID))
 			s.until("its stream is known", func() bool { return len(s.server().streams.each()) == 1 })
-			for st := range s.server().streams.each() { // as at the end of a server, but that it takes more
+			for _, st := range s.server().streams.each() { // as at the end of a server, but that it takes more
 				st.drain()
 			}
 			s.until("it has come again", func() bool {

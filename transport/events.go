@@ -22,8 +22,8 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, who identit
 	out := newOutbox(s.pace.patience, func() { waits <- struct{}{} })
 	e := &events{w: w, control: http.NewResponseController(w), out: out, waits: waits, pace: s.pace}
 	st := &stream{refuse: cancel, drain: func() {}}
-	if who.err == nil {
-		st.token = who.token
+	if who.err == nil && who.token != "" {
+		st.stands = s.cfg.Standing(who.token)
 	}
 	if op != nil && op.isSubscription() {
 		st.drain = cancel

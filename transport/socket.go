@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -111,14 +112,20 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	go k.serve(ctx)
 }
 
-// serve reads until the socket has ended. Its frame is small, as it lasts.
+// serve takes messages until there can come no more. Frames here are few and small: a socket
+// spends its life in ReadMessage, and with 50 bytes more on top of that its stack would be
+// twice as large.
 func (k *socket) serve(ctx context.Context) {
 	defer k.clear(ctx)
 	k.begin()
-	err := k.read(ctx)
-	k.end(0, "")
-	k.work.Wait()
-	k.hearOut(err)
+	for {
+		kind, data, err := k.conn.ReadMessage()
+		if err != nil {
+			k.hearOut(err)
+			return
+		}
+		k.hear(ctx, kind, data)
+	}
 }
 
 func (k *socket) begin() {
@@ -128,11 +135,28 @@ func (k *socket) begin() {
 	if k.conn.Subprotocol() != subprotocol {
 		k.end(badSubprotocol, "speak "+subprotocol)
 	}
+	k.conn.SetReadLimit(maxInit)
+	pong := k.conn.PingHandler()
+	k.conn.SetPingHandler(func(data string) error {
+		k.heard()
+		return pong(data)
+	})
+	k.conn.SetPongHandler(func(string) error {
+		k.heard()
+		return nil
+	})
 }
 
-// hearOut waits for the other end to close. What is still on its way to a closed connection
-// would take our last words from the client with it.
+// hearOut ends the socket, of which nothing more can be read, and waits for the other end to
+// close: what is still on its way to a closed connection would take our last words from the
+// client with it.
 func (k *socket) hearOut(err error) {
+	var late net.Error
+	if !k.acknowledged && errors.As(err, &late) && late.Timeout() {
+		k.end(initTimeout, "connection_init did not come in time")
+	}
+	k.end(0, "")
+	k.work.Wait()
 	if !isGone(err) {
 		_ = k.conn.NetConn().SetReadDeadline(time.Now().Add(k.pace.farewell))
 		_, _ = io.Copy(io.Discard, k.conn.NetConn())

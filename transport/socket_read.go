@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"errors"
-	"net"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -39,34 +38,15 @@ type message struct {
 	Payload jsontext.Value `json:"payload,omitzero"`
 }
 
-// read takes messages until there can come no more.
-func (k *socket) read(ctx context.Context) error {
-	k.conn.SetReadLimit(maxInit)
-	pong := k.conn.PingHandler()
-	k.conn.SetPingHandler(func(data string) error {
+// hear takes a message of any kind.
+func (k *socket) hear(ctx context.Context, kind int, data []byte) {
+	switch {
+	case k.hasEnded(): // what comes until the other end has closed
+	case kind != websocket.TextMessage:
+		k.end(badRequestCode, "messages are text")
+	default:
 		k.heard()
-		return pong(data)
-	})
-	k.conn.SetPongHandler(func(string) error {
-		k.heard()
-		return nil
-	})
-	for {
-		kind, data, err := k.conn.ReadMessage()
-		var late net.Error
-		switch {
-		case err != nil && !k.acknowledged && errors.As(err, &late) && late.Timeout():
-			k.end(initTimeout, "connection_init did not come in time")
-			return err
-		case err != nil:
-			return err
-		case k.hasEnded(): // what comes until the other end has closed
-		case kind != websocket.TextMessage:
-			k.end(badRequestCode, "messages are text")
-		default:
-			k.heard()
-			k.take(ctx, data)
-		}
+		k.take(ctx, data)
 	}
 }
 
@@ -163,7 +143,9 @@ func (k *socket) init(ctx context.Context, payload jsontext.Value) {
 		k.end(internalErrorCode, "internal error")
 		return
 	}
-	k.streams.setToken(k.stream, who.token)
+	if who.token != "" {
+		k.streams.setToken(k.stream, k.cfg.Standing(who.token))
+	}
 	k.acknowledged = true
 	k.conn.SetReadLimit(maxBody)
 	k.alive()

@@ -30,9 +30,9 @@ var defaultPace = pace{
 
 // stream is a socket or a stream of events that is open.
 type stream struct {
-	token  string // whose end is its own; empty for nobody's
-	refuse func() // ends it because its token has ended
-	drain  func() // ends it once the queries and mutations under way are answered
+	stands func(context.Context) error // whether its token does; nil for nobody's
+	refuse func()                      // ends it because its token does not
+	drain  func()                      // ends it once the queries and mutations under way are answered
 }
 
 // streams are all that are open.
@@ -63,26 +63,26 @@ func (s *streams) remove(st *stream) {
 	}
 }
 
-// setToken says by which token a socket that is open is known.
-func (s *streams) setToken(st *stream, token string) {
+// setToken says by whose token a socket that is open is known.
+func (s *streams) setToken(st *stream, stands func(context.Context) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st.token = token
+	st.stands = stands
 }
 
-// each gives those that are open now, with their tokens.
-func (s *streams) each() map[*stream]string {
+// each gives those that are open, as they are now.
+func (s *streams) each() []stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make(map[*stream]string, len(s.open))
+	all := make([]stream, 0, len(s.open))
 	for st := range s.open {
-		all[st] = st.token
+		all = append(all, *st)
 	}
 	return all
 }
 
 // Run ends streams whose token has expired or was ended, within a second of
-// [Config].Viewer knowing it, until ctx ends.
+// [Config].Standing knowing it, until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
 	look := time.NewTicker(s.pace.check)
 	defer look.Stop()
@@ -101,11 +101,11 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) checkTokens(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	for st, token := range s.streams.each() {
-		if token == "" {
+	for _, st := range s.streams.each() {
+		if st.stands == nil {
 			continue
 		}
-		switch _, err := s.cfg.Viewer(ctx, token); {
+		switch err := st.stands(ctx); {
 		case social.HasCode(err, social.Unauthenticated):
 			st.refuse()
 		case err != nil:
@@ -126,7 +126,7 @@ func (s *Server) Close(ctx context.Context) error {
 		if len(open) == 0 {
 			return nil
 		}
-		for st := range open {
+		for _, st := range open {
 			st.drain()
 		}
 		select {

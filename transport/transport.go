@@ -37,6 +37,9 @@ type Config struct {
 	// has ended the person and [social.ErrTokenEnded]. Other errors say that nobody knows now.
 	// nil takes no token.
 	Viewer func(ctx context.Context, token string) (social.ID, error)
+	// Standing gives, for a token that Viewer has taken, what tells whether it still stands, by
+	// Viewer's errors: each stream asks once a second. nil asks Viewer.
+	Standing func(token string) func(ctx context.Context) error
 	// TrustedProxies are those whose X-Forwarded-For is believed ([ParsePrefixes]). None:
 	// clients connect directly, and the header is ignored.
 	TrustedProxies []netip.Prefix
@@ -61,6 +64,14 @@ func (c Config) validate() (Config, error) {
 	if c.Viewer == nil {
 		c.Viewer = func(context.Context, string) (social.ID, error) {
 			return 0, social.Errorf(social.Unauthenticated, "no token is taken")
+		}
+	}
+	if c.Standing == nil {
+		c.Standing = func(token string) func(context.Context) error {
+			return func(ctx context.Context) error {
+				_, err := c.Viewer(ctx, token)
+				return err
+			}
 		}
 	}
 	if c.Ready == nil {
