@@ -20,12 +20,13 @@ import (
 
 // place is an argument of the schema, or a field of its input object.
 type place struct {
-	on    string // Query, Mutation or User
+	on    string // Query, Mutation, User or Blog
 	field *ast.FieldDefinition
 	arg   *ast.ArgumentDefinition
 	input *ast.FieldDefinition // nil for the argument itself
 	item  bool                 // one item of the list
 	me    string               // the viewer's global id
+	blog  string               // the global id of a blog
 }
 
 // places walks the schema: every argument there is, and every field of their inputs.
@@ -51,7 +52,7 @@ func places(t *testing.T) []place {
 			if strings.HasPrefix(f.Name, "__") {
 				continue
 			}
-			if len(f.Arguments) > 0 && !slices.Contains([]string{"Query", "Mutation", "User"}, def.Name) {
+			if len(f.Arguments) > 0 && !slices.Contains([]string{"Query", "Mutation", "User", "Blog"}, def.Name) {
 				t.Fatalf("%s.%s has arguments: teach place.document to reach it", def.Name, f.Name)
 			}
 			for _, a := range f.Arguments {
@@ -159,6 +160,8 @@ func (p place) document(value, declared, cursor string) string {
 		return "mutation" + declared + " { " + call + " }"
 	case "User":
 		return "query" + declared + " { viewer { " + call + " } }"
+	case "Blog":
+		return "query" + declared + " { blog(id: " + quoted(p.blog) + ") { " + call + " } }"
 	}
 	return "query" + declared + " { " + call + " }"
 }
@@ -183,7 +186,7 @@ func (p place) bodies(v value, cursor string) map[string]string {
 			given = "[" + given + "]"
 		}
 		parts = append(parts, quoted(p.name())+": "+given)
-		whole := place{on: p.on, field: p.field, arg: p.arg, me: p.me}
+		whole := place{on: p.on, field: p.field, arg: p.arg, me: p.me, blog: p.blog}
 		bodies["input"] = wrap(whole.document("$whole", "($whole: "+p.arg.Type.String()+")", cursor), `"whole": {`+strings.Join(parts, ", ")+`}`)
 	}
 	return bodies
@@ -245,10 +248,14 @@ func (p place) takes(raw string, me person) bool {
 		case "searchUsers":
 			_, err := social.DecodeHandleCursor("", *seal().Open(&s), "u1")
 			return err == nil
-		case "followers", "following":
+		case "likers":
+			_, blog, _ := social.ParseGlobalID("", p.blog)
+			_, err := social.DecodeCursor("", *seal().Open(&s), social.LikersCursor, blog)
+			return err == nil
+		case "followers", "following", "likedBlogs":
 			s = *seal().Open(&s)
 		}
-		kind := map[string]social.CursorKind{"followFeed": social.FeedCursor, "blogs": social.BlogsCursor, "followers": social.FollowersCursor, "following": social.FollowingCursor}
+		kind := map[string]social.CursorKind{"followFeed": social.FeedCursor, "blogs": social.BlogsCursor, "followers": social.FollowersCursor, "following": social.FollowingCursor, "likedBlogs": social.LikedCursor}
 		_, err := social.DecodeCursor("", s, kind[p.field.Name], me.id)
 		return err == nil
 	}
@@ -270,20 +277,20 @@ func (p place) wantCode(raw, form string) social.Code {
 func TestBadInputIsToldByFieldAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	all := places(t)
-	if len(all) < 46 {
+	if len(all) < 55 {
 		t.Errorf("only %d places", len(all))
 	}
 	eachWorld(t, func(t *testing.T, w *world) {
 		u := w.persons(t, 3)
 		me, author := u[0], u[2]
 		me.follow(t, author)
-		author.publish(t, "blog")
+		blog := author.publish(t, "blog")
 		cursor := me.readFeed(t, "").cursors[0]
 		refused, taken := 0, 0
 		for _, p := range all {
-			p.me = me.gid
+			p.me, p.blog = me.gid, blog
 			before := w.rowCounts(t)
-			for _, v := range values(me, u[1], author) {
+			for _, v := range values(me, u[1], author, blog) {
 				if !v.malformed && p.takes(v.json, me) {
 					if p.on != "Mutation" {
 						p.checkTaken(t, me, v, cursor)
@@ -355,7 +362,7 @@ func (p place) checkAbsent(t *testing.T, me person, cursor string) {
 	variable := p.document("$v", "($v: "+p.typ().String()+")", cursor)
 	bodies := []string{`{"query": ` + quoted(p.document("", "", cursor)) + `}`, `{"query": ` + quoted(variable) + `}`}
 	if p.input != nil {
-		whole := place{on: p.on, field: p.field, arg: p.arg, me: p.me}
+		whole := place{on: p.on, field: p.field, arg: p.arg, me: p.me, blog: p.blog}
 		others := []string{}
 		for name, other := range p.siblings(cursor) {
 			others = append(others, quoted(name)+": "+other)

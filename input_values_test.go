@@ -31,7 +31,7 @@ func (v value) literal() string {
 func (v value) inLiteral() string { return strings.Trim(v.json, `"`) }
 
 // values are sent to every place; the contract says which it takes.
-func values(me, other, author person) []value {
+func values(me, other, author person, blog string) []value {
 	texts := []string{
 		"", "   ", "\t\n", "a\nb", "a\x01b", "a\x00b", "\x7f", "\u0085", "garbage!", "5", "-1", "1.5", "null", "true", "a b",
 		strings.Repeat("x", 31), strings.Repeat("ü", 51), strings.Repeat("x", 101), strings.Repeat("x", 121), strings.Repeat("x", 129),
@@ -54,6 +54,13 @@ func values(me, other, author person) []value {
 			texts = append(texts, seal().Close(social.Cursor{MinTime: social.Epoch, ID: author.id}.Encode(kind, me.id, owner.id)))
 		}
 	}
+	_, liked, _ := social.ParseGlobalID("", blog)
+	for _, owner := range []social.ID{me.id, other.id, liked, liked + 1} {
+		for kind := social.LikersCursor; kind <= social.HotCursor; kind++ {
+			texts = append(texts, seal().Close(social.Cursor{MinTime: social.Epoch, ID: author.id}.Encode(kind, owner)))
+		}
+	}
+	texts = append(texts, seal().Close(social.Cursor{MinTime: social.Epoch, Offset: 1, ID: liked}.Encode(social.HotCursor))) // of a list that is not kept
 	for _, prefix := range []string{"u1", "u2"} {
 		c := social.Cursor{ID: author.id, Handle: prefix + "_"}.EncodeByHandle(prefix)
 		texts = append(texts, c, seal().Close(c))

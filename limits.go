@@ -16,6 +16,7 @@ var (
 		{What: "follow-day", Max: 400, Window: 24 * time.Hour},
 	}
 	followManyLimit      = rdb.Policy{What: "followmany", Max: 300, Window: time.Hour}
+	likeLimit            = rdb.Policy{What: "like", Max: 60, Window: time.Minute}
 	publishLimit         = rdb.Policy{What: "publish", Max: 10, Window: time.Minute}
 	signInLimitOfHandle  = rdb.Policy{What: "signin-handle", Max: 10, Window: time.Minute}
 	signInLimitOfAddress = rdb.Policy{What: "signin-address", Max: 10, Window: time.Minute}
@@ -32,6 +33,10 @@ func (l limits) follow(ctx context.Context, viewer social.ID) error {
 // followMany counts people, not calls.
 func (l limits) followMany(ctx context.Context, viewer social.ID, n int) error {
 	return l.limiter.Take(ctx, viewer.String(), int64(n), followManyLimit)
+}
+
+func (l limits) like(ctx context.Context, viewer social.ID) error {
+	return l.limiter.Take(ctx, viewer.String(), 1, likeLimit)
 }
 
 func (l limits) publish(ctx context.Context, author social.ID) error {

@@ -41,39 +41,46 @@ type stream struct {
 	handler graphql.ResponseHandler
 	ctx     context.Context
 	end     context.CancelFunc
+	field   string // of Subscription
 }
 
 // open subscribes as somebody, since a cursor or, with "", from now on.
 func (l lives) open(t testing.TB, viewer social.ID, since string) *stream {
 	t.Helper()
-	ctx, end := context.WithCancel(social.WithViewer(context.Background(), viewer))
 	vars := map[string]any{}
 	if since != "" {
 		vars["s"] = since
 	}
+	return l.subscribe(t, viewer, "feedItemAdded", liveQuery, vars)
+}
+
+// subscribe runs a subscription to a field.
+func (l lives) subscribe(t testing.TB, viewer social.ID, field, query string, vars map[string]any) *stream {
+	t.Helper()
+	ctx, end := context.WithCancel(social.WithViewer(context.Background(), viewer))
 	ctx = graphql.StartOperationTrace(ctx)
-	op, errs := l.exec.CreateOperationContext(ctx, &graphql.RawParams{Query: liveQuery, Variables: vars})
+	op, errs := l.exec.CreateOperationContext(ctx, &graphql.RawParams{Query: query, Variables: vars})
 	if errs != nil {
 		t.Fatal(errs)
 	}
 	handler, ctx := l.exec.DispatchOperation(ctx, op)
-	return &stream{handler, ctx, end}
+	return &stream{handler, ctx, end, field}
 }
 
-// next waits for the next edge; without one the code of the error, empty at the end.
-func (s *stream) next() (edge gjson.Result, code social.Code) {
+// next waits for the next event; without one the code of the error, empty at the end.
+func (s *stream) next() (event gjson.Result, code social.Code) {
 	r := s.handler(s.ctx)
 	switch {
 	case r == nil:
-		return edge, ""
+		return event, ""
 	case len(r.Errors) > 0:
 		text, _ := r.Errors[0].Extensions["code"].(string)
 		if text == "" {
 			text = r.Errors[0].Error()
 		}
-		return edge, social.Code(text)
+		return event, social.Code(text)
 	}
-	return gjson.Parse(string(r.Data)).Get("feedItemAdded"), "" // a copy: the data is the executor's
+	return gjson.Parse(string(r.Data)).Get(s.field), "" // a copy: the data is the executor's
 }
 
 // gets asks that the next edges are of these titles.

@@ -154,7 +154,7 @@ func (m *model) settleStatuses(r *rapid.T) {
 // settle has edges match statuses. Nothing else is under way that could leave more to settle,
 // so nobody needs to be looked at again, as workers else do for ten seconds.
 func (w *cachedWorld) settle(r *rapid.T, s *server) {
-	if err := follow.NewSettler(s.graph, s.log, s.feed.DeleteAll).Settle(context.Background()); err != nil {
+	if err := follow.NewSettler(s.graph, s.log, s.settle).Settle(context.Background()); err != nil {
 		r.Fatal(err)
 	}
 	w.Exec(w.t, "DELETE FROM settling")

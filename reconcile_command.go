@@ -20,7 +20,7 @@ import (
 type reconcileCommand struct {
 	besideFlags
 	Repair bool   `name:"repair" help:"Mend what is found."`
-	From   string `name:"from" placeholder:"ID" help:"Go on with this person, by their id in GraphQL or its number, as a run that was stopped prints it."`
+	From   string `name:"from" placeholder:"ID" help:"Go on with this id: of a person in GraphQL, or the number that a run that was stopped prints."`
 }
 
 // Validate is asked by the parser.
@@ -73,7 +73,7 @@ func newBar(terminal *os.File) bar {
 	return bar{progressbar.NewOptions64(-1,
 		progressbar.OptionSetWriter(terminal),
 		progressbar.OptionSetVisibility(term.IsTerminal(int(terminal.Fd()))),
-		progressbar.OptionSetDescription("people"),
+		progressbar.OptionSetDescription("people and blogs"),
 		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetPredictTime(true),
 		progressbar.OptionClearOnFinish(),
 	)}

@@ -15,9 +15,13 @@ import (
 // printReconciled prints a table of what was found, and examples of each kind.
 func printReconciled(ctx context.Context, out io.Writer, d *db.DB, r *ops.Reconciled) error {
 	found, _ := r.Drift()
-	_, _ = fmt.Fprintf(out, "%d people, %d rows of edges, caches of %d people: %d things disagree.\n", r.People, r.Edges, r.Keyed, found)
+	_, _ = fmt.Fprintf(out, "%d people, %d rows of edges, %d blogs that were liked, %d rows of likes, caches of %d people: %d things disagree.\n",
+		r.People, r.Edges, r.Blogs, r.Likes, r.Keyed, found)
 	if r.Unjudged > 0 {
 		_, _ = fmt.Fprintf(out, "The caches of %d people were not judged: changes are on their way to them, or Redis does not answer. See kith events status.\n", r.Unjudged)
+	}
+	if r.UnjudgedLikes > 0 {
+		_, _ = fmt.Fprintf(out, "The likes that Redis has of %d people and blogs were not judged, for the same reasons.\n", r.UnjudgedLikes)
 	}
 	counts := r.Counts()
 	if len(counts) == 0 {
@@ -36,6 +40,9 @@ func printReconciled(ctx context.Context, out io.Writer, d *db.DB, r *ops.Reconc
 		return err
 	}
 	name := func(id social.ID) string {
+		if id == 0 {
+			return ""
+		}
 		if handle, ok := handles[id]; ok {
 			return fmt.Sprintf("@%s (%d)", handle, id)
 		}
@@ -46,9 +53,9 @@ func printReconciled(ctx context.Context, out io.Writer, d *db.DB, r *ops.Reconc
 		_, _ = fmt.Fprintf(out, "\n%s, the first %d of %d:\n", c.Kind, len(c.Examples), c.Found)
 		w := table(out, "WHO", "TARGET", "")
 		for _, e := range c.Examples {
-			target := ""
-			if e.Target != 0 {
-				target = name(e.Target)
+			target := name(e.Target)
+			if e.Blog != 0 {
+				target = fmt.Sprintf("blog %d", e.Blog)
 			}
 			row(w, name(e.Who), target, oneLine(e.Detail))
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,7 @@ func (w *cachedWorld) calm(t testing.TB) {
 
 const (
 	pageOf20   = `query($a: String) { followFeed(first: 20, after: $a) { nodes { id title author { handle } } pageInfo { endCursor hasNextPage } } }`
+	withLikes  = `query { followFeed(first: 20) { nodes { id author { handle } likeCount viewerHasLiked } } }`
 	withCounts = `query { followFeed(first: 20) { nodes { id author { handle followerCount blogCount } } } }`
 )
 
@@ -99,6 +101,54 @@ func TestAWarmFeedPageTakesOneRoundTrip(t *testing.T) {
 				readBelowTheFloor(t, s, reader)
 			})
 		})
+	}
+}
+
+// P8, and section 12: a warm page with its likes takes a second round trip to Redis, whether
+// the counts are in process or not, and no SQL; whoever likes nothing, little or more than is
+// kept.
+func TestAWarmFeedPageWithLikesTakesTwoRoundTrips(t *testing.T) {
+	for _, likes := range []int{0, 30, 1500} {
+		t.Run(fmt.Sprint(likes, " likes"), func(t *testing.T) {
+			eachQuiet(t, func(t *testing.T, w *cachedWorld, s *server) {
+				reader := w.person(t)
+				reader.Handler = s.handler
+				w.Clock.Advance(time.Second)
+				authors := w.crowd(t, reader, 10)
+				ids := w.spread(time.Minute, time.Minute, max(800, likes))
+				w.writeBlogs(t, ids, func(i int) social.ID { return authors[i%len(authors)] })
+				w.writeLikes(t, reader.id, ids[:likes])
+				liked := 0
+				read := func() {
+					liked = len(reader.OK(t, withLikes, nil).Get("followFeed.nodes.#(viewerHasLiked==true)#").Array())
+				}
+				// And the likes, in SQL, and the counts; storing them is a trip each.
+				same(t, "cold", counting(s, read), trips{2 + 1 + 2, 4 + 2})
+				same(t, "liked", liked, min(likes, 20))
+				same(t, "warm, of somebody who may have just written", counting(s, read), trips{2, 2})
+				w.calm(t)
+				eventually(t, "warm", trips{2, 0}, func() trips { return counting(s, read) })
+				s.caches.Heard(social.LikeBody{Changes: []social.LikeChange{{UserID: reader.id, BlogID: ids[0]}}})
+				same(t, "a count not in process", counting(s, read), trips{2, 0})
+				same(t, "liked", liked, min(likes, 20))
+			})
+		})
+	}
+}
+
+// writeLikes writes likes of a person, the first the latest, as rows.
+func (w *world) writeLikes(t testing.TB, who social.ID, blogs []social.ID) {
+	t.Helper()
+	for some := range slices.Chunk(blogs, 1000) {
+		var mine, theirs, counts []string
+		for _, b := range some {
+			mine = append(mine, fmt.Sprintf("(%d,%d,1,%d)", who, b, b.Time()+1))
+			theirs = append(theirs, fmt.Sprintf("(%d,%d,1,%d)", b, who, b.Time()+1))
+			counts = append(counts, fmt.Sprintf("(%d,1,1)", b))
+		}
+		w.Exec(t, "INSERT INTO blog_like (user_id, blog_id, state, since) VALUES "+strings.Join(mine, ","))
+		w.Exec(t, "INSERT INTO blog_liker (blog_id, user_id, state, since) VALUES "+strings.Join(theirs, ","))
+		w.Exec(t, "INSERT INTO blog_count (blog_id, likes, version) VALUES "+strings.Join(counts, ","))
 	}
 }
 

@@ -30,6 +30,7 @@ import (
 	"kith/feed"
 	"kith/follow"
 	"kith/graph"
+	"kith/like"
 	"kith/loaders"
 	"kith/ops"
 	"kith/rdb"
@@ -62,6 +63,7 @@ type settings struct {
 	roles         []string
 	inboxSize     int
 	stars         feed.StarsConfig
+	likesKept     int // see [like.Config]
 	limits        limitFlags
 	secret        string
 	migrate       bool
@@ -89,6 +91,8 @@ type server struct {
 	feed     *feed.Feed
 	seal     *social.Seal
 	live     *feed.Live
+	likes    *like.Likes
+	counts   *like.Live
 	edge     *transport.Server // nil where no requests are served
 	handler  http.Handler
 	workers  []func(context.Context) error
@@ -190,6 +194,8 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 	}
 	s.feed = feed.New(d, s.caches, ids, cfg.clock, feed.Config{InboxSize: cfg.inboxSize, Stars: cfg.stars, Limit: l.publish})
 	s.live = feed.NewLive(s.feed, s.log)
+	s.likes = like.New(d, s.caches, cfg.clock, like.Config{Kept: cfg.likesKept, Limit: l.like})
+	s.counts = like.NewLive(d, s.log)
 	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: l.follow, LimitMany: l.followMany, Moved: s.feed.Moved, Followers: s.caches.Followers})
 	return nil
 }
@@ -208,49 +214,6 @@ func (s *server) openRedis(ctx context.Context, cfg settings) (err error) {
 	return nil
 }
 
-// work gathers what runs beside the requests. What a worker does may run on any number of
-// servers; those that serve requests know the state of the caches and hear of changes, of
-// which those of tokens decide whom they let in.
-func (s *server) work(roles []string) {
-	d := s.store.db
-	s.workers = append(s.workers, s.caches.State.Run, s.bell.Run)
-	if slices.Contains(roles, apiRole) {
-		ended, stars := s.accounts.Revocations, s.feed.Stars
-		heard := func(evs []events.Event) {
-			for _, e := range evs {
-				s.caches.Heard(e.Body)
-				ended.Heard(e.Body)
-				stars.Heard(e.Body)
-			}
-			s.live.Heard(evs)
-		}
-		missed := func() {
-			s.caches.Clear()
-			ended.Missed()
-			stars.Missed()
-			s.live.Missed()
-		}
-		tail := events.NewTail(d, s.bell, s.log, heard, missed)
-		tail.OnSeen(func(at time.Time) {
-			ended.Seen(at)
-			s.live.Seen(at)
-			stars.Seen(at)
-		})
-		s.workers = append(s.workers, s.live.Run,
-			func(ctx context.Context) error {
-				defer stars.Seen(time.Time{}) // by then nobody hands on events
-				return tail.Run(ctx)
-			},
-			func(ctx context.Context) error { return ended.Run(ctx, s.log) },
-			func(ctx context.Context) error { return stars.Run(ctx, s.log) })
-	}
-	if slices.Contains(roles, workerRole) {
-		s.workers = append(s.workers, cache.NewGuard(s.caches.State).Run,
-			events.NewConsumer(d, s.bell, s.log, feed.Consumer, s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run,
-			follow.NewSettler(s.graph, s.log, s.feed.DeleteAll).Run)
-	}
-}
-
 // prepare brings the schema up, or checks that it is.
 func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 	if !migrate {
@@ -263,9 +226,9 @@ func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 // schema wires GraphQL over the verbs.
 func (s *server) schema() graphql.ExecutableSchema {
 	return loaders.Schema(graph.NewExecutableSchema(graph.Config{
-		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Live: s.live, Seal: s.seal},
+		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Live: s.live, Likes: s.likes, LikeCounts: s.counts, Seal: s.seal},
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
-	}), loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed})
+	}), loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed, Likes: s.likes})
 }
 
 // openEdge wires HTTP over GraphQL.
@@ -348,15 +311,6 @@ func (s *server) run(ctx context.Context, address string, out io.Writer) error {
 		}
 		return s.drain(h)
 	})
-	return g.Wait()
-}
-
-// labour runs the workers until ctx ends, or one fails.
-func (s *server) labour(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	for _, w := range s.workers {
-		g.Go(func() error { return w(ctx) })
-	}
 	return g.Wait()
 }
 

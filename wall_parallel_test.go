@@ -204,7 +204,7 @@ func (w *world) suspendBeside(t *testing.T, servers []*server, two []person, han
 	settle := func(to social.UserStatus) {
 		_, err := account.SetStatus(ctx, w.DB, w.Clock.Now, handle, to)
 		must("set the status", err)
-		must("settle", follow.NewSettler(servers[1].graph, servers[1].log, servers[1].feed.DeleteAll).Settle(ctx))
+		must("settle", follow.NewSettler(servers[1].graph, servers[1].log, servers[1].settle).Settle(ctx))
 	}
 	must("unblock", servers[0].graph.Unblock(ctx, a, b))
 	must("follow", eachFollows(ctx, servers[0].graph, a, b))

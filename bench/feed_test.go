@@ -41,21 +41,24 @@ func BenchmarkFeedPage(b *testing.B) {
 	}
 }
 
-// publish writes the blogs by the shortest way, in the order of their ids.
-func publish(b *testing.B, s *socialtest.Store, authors []social.ID) {
+// publish writes the blogs by the shortest way, and gives them in the order of their ids.
+func publish(b *testing.B, s *socialtest.Store, authors []social.ID) (ids []social.ID) {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(3, 3))
 	first := s.Clock.Now().Add(-200 * 24 * time.Hour)
 	step := 200 * 24 * time.Hour / blogs
 	var rows []string
 	for i := range blogs {
-		at := social.Millis(first.Add(time.Duration(i) * step).UnixMilli())
-		rows = append(rows, fmt.Sprintf("(%d,%d,0,'title','content','[]')", social.FirstIDAt(at), authors[rng.IntN(len(authors))]))
+		id := social.FirstIDAt(social.Millis(first.Add(time.Duration(i) * step).UnixMilli()))
+		ids = append(ids, id)
+		rows = append(rows, fmt.Sprintf("(%d,%d,0,'title','content','[]')", id, authors[rng.IntN(len(authors))]))
 		if len(rows) == 2000 {
 			s.Exec(b, "INSERT INTO blog (id, author_id, status, title, content, image_urls) VALUES "+strings.Join(rows, ","))
 			rows = rows[:0]
 		}
 	}
+	s.Exec(b, "UPDATE user_count SET blogs = (SELECT COUNT(*) FROM blog WHERE author_id = user_id)")
+	return ids
 }
 
 func followAll(b *testing.B, s *socialtest.Store, reader social.ID, targets []social.ID) {

@@ -12,18 +12,20 @@ import (
 // maxLocal is how many people, blogs, counts and handles a server keeps in process, of each.
 const maxLocal = 20_000
 
-// Bodies reads people, blogs and counts by id, ids by handle, and lists of followers: in
-// process where the request may, counts in Redis then, and last in SQL. What comes from process may be a second old, and is never
-// older than a write of the viewer's own. Nobody may change the values. Safe for parallel
-// use.
+// Bodies reads people, blogs and counts by id, ids by handle, and lists of followers and of
+// likers: in process where the request may, counts in Redis then, and last in SQL. What comes
+// from process may be a second old, and is never older than a write of the viewer's own.
+// Nobody may change the values. Safe for parallel use.
 type Bodies struct {
 	state  *State
 	db     *db.DB
 	users  *Local[social.ID, *social.User]
 	blogs  *Local[social.ID, *social.Blog]
 	counts *Local[social.ID, social.Counts]
+	likes  *Local[social.ID, social.LikeCount]
 	ids    *Local[string, social.ID]
-	heads  *heads
+	heads  *heads // of followers
+	likers *heads
 }
 
 // NewBodies keeps nothing yet.
@@ -32,8 +34,10 @@ func NewBodies(s *State) *Bodies {
 	b.users = NewLocal(maxLocal, marked(b.readUsers))
 	b.blogs = NewLocal(maxLocal, b.readBlogs)
 	b.counts = NewLocal(maxLocal, marked(b.readCounts))
+	b.likes = NewLocal(maxLocal, marked(b.readLikes))
 	b.ids = NewLocal(maxLocal, marked(s.db.IDsByHandle))
-	b.heads = newHeads(s)
+	b.heads = newHeads(s, s.db.Followers)
+	b.likers = newHeads(s, s.db.Likers)
 	return b
 }
 
@@ -68,6 +72,12 @@ func (b *Bodies) Blogs(ctx context.Context, ids []social.ID) (map[social.ID]*soc
 // Counts reads the sizes of people's lists. At most 900 ids.
 func (b *Bodies) Counts(ctx context.Context, ids []social.ID) (map[social.ID]social.Counts, error) {
 	return read(ctx, b.state, b.counts, b.readCounts, ids)
+}
+
+// LikeCounts reads how many like blogs; of one that nobody ever liked the count is absent or
+// zero. At most 900 ids.
+func (b *Bodies) LikeCounts(ctx context.Context, blogs []social.ID) (map[social.ID]social.LikeCount, error) {
+	return read(ctx, b.state, b.likes, b.readLikes, blogs)
 }
 
 // Handles reads whose these handles are; what is nobody's is absent or 0. At most 900
@@ -106,57 +116,68 @@ func (b *Bodies) readBlogs(ctx context.Context, ids []social.ID) (map[social.ID]
 	return found, err
 }
 
-// readCounts reads counts in Redis, and where those are missing in SQL, one statement, and
-// stores them.
 func (b *Bodies) readCounts(ctx context.Context, ids []social.ID) (map[social.ID]social.Counts, error) {
+	return readThrough(ctx, b.state, ids, rdb.TakeCounts, b.db.CountsByID, rdb.FillCounts)
+}
+
+// readLikes takes that nobody ever liked a blog for a count, of version 0, like others.
+func (b *Bodies) readLikes(ctx context.Context, blogs []social.ID) (map[social.ID]social.LikeCount, error) {
+	return readThrough(ctx, b.state, blogs, rdb.TakeLikeCount, marked(b.db.LikeCounts), rdb.FillLikeCount)
+}
+
+// readThrough reads small values in Redis, and where those are missing in SQL, one statement,
+// and stores them.
+func readThrough[T any](ctx context.Context, s *State, ids []social.ID, take func(social.ID, string) rdb.Taken[T],
+	read func(context.Context, []social.ID) (map[social.ID]T, error), fill func(social.ID, string, T) *rdb.Call,
+) (map[social.ID]T, error) {
 	token := rand.Text()
 	epochs := map[int]int64{}
-	var takes []rdb.Counts
+	var takes []rdb.Taken[T]
 	var calls []*rdb.Call
 	var missing, fillable []social.ID
 	for _, id := range ids {
-		epoch, on := b.state.Epoch(rdb.Partition(id))
+		epoch, on := s.Epoch(rdb.Partition(id))
 		if !on {
 			missing = append(missing, id)
 			continue
 		}
-		take := rdb.TakeCounts(id, token)
-		epochs[take.Call.Part] = epoch
-		takes, calls = append(takes, take), append(calls, take.Call)
+		t := take(id, token)
+		epochs[t.Call.Part] = epoch
+		takes, calls = append(takes, t), append(calls, t.Call)
 	}
 	epochOf := func(part int) int64 { return epochs[part] }
-	b.state.redis.Run(ctx, epochOf, calls...)
-	counts := make(map[social.ID]social.Counts, len(ids))
-	for _, take := range takes {
-		n, known := take.Answer()
+	s.redis.Run(ctx, epochOf, calls...)
+	values := make(map[social.ID]T, len(ids))
+	for _, t := range takes {
+		v, known := t.Answer()
 		switch {
-		case take.Call.Err() != nil:
-			b.state.Failed(ctx, take.Call.Part)
-			missing = append(missing, take.Who)
+		case t.Call.Err() != nil:
+			s.Failed(ctx, t.Call.Part)
+			missing = append(missing, t.Of)
 		case known:
-			counts[take.Who] = n
+			values[t.Of] = v
 		default:
-			missing, fillable = append(missing, take.Who), append(fillable, take.Who)
+			missing, fillable = append(missing, t.Of), append(fillable, t.Of)
 		}
 	}
 	if len(missing) == 0 {
-		return counts, nil
+		return values, nil
 	}
-	read, err := b.db.CountsByID(ctx, missing)
+	found, err := read(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
 	var fills []*rdb.Call
 	for _, id := range fillable {
-		if n, ok := read[id]; ok {
-			fills = append(fills, rdb.FillCounts(id, token, n))
+		if v, ok := found[id]; ok {
+			fills = append(fills, fill(id, token, v))
 		}
 	}
-	b.state.redis.Run(ctx, epochOf, fills...)
-	for id, n := range read {
-		counts[id] = n
+	s.redis.Run(ctx, epochOf, fills...)
+	for id, v := range found {
+		values[id] = v
 	}
-	return counts, nil
+	return values, nil
 }
 
 // Heard drops from this process what an event says has changed.
@@ -167,6 +188,10 @@ func (b *Bodies) Heard(body any) {
 			b.counts.Drop(c.UserID, c.TargetID)
 			b.heads.known.Drop(c.TargetID)
 		}
+	case social.LikeBody:
+		blogs := e.Blogs()
+		b.likes.Drop(blogs...)
+		b.likers.known.Drop(blogs...)
 	case social.BlogBody:
 		b.blogs.Drop(e.BlogID)
 		b.counts.Drop(e.AuthorID)
@@ -183,5 +208,7 @@ func (b *Bodies) Clear() {
 	b.blogs.Clear()
 	b.counts.Clear()
 	b.ids.Clear()
+	b.likes.Clear()
 	b.heads.known.Clear()
+	b.likers.known.Clear()
 }

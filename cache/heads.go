@@ -6,16 +6,15 @@ import (
 	"sync"
 	"time"
 
-	"kith/db"
 	"kith/social"
 )
 
 const (
-	// headSize is how many followers of somebody a server keeps in process.
+	// headSize is how much of a list a server keeps in process.
 	headSize = 1000
-	// maxHeads is of how many people: of 16 bytes each, 16 MB of followers.
+	// maxHeads is of how many lists of one kind: of 16 bytes each, 16 MB of followers.
 	maxHeads = 1000
-	// maxHot is how many people's lists are taken for often asked in one second: those of two
+	// maxHot is how many lists are taken for often asked in one second: those of two
 	// seconds find room. Of one that did not, every page would cost its head.
 	maxHot = maxHeads / 2
 	// often is how many pages of one list within a second make it worth keeping: up to
@@ -23,17 +22,21 @@ const (
 	often = 10
 )
 
-// heads are the beginnings of the lists of followers that are asked for often. That
-// somebody has no followers is kept as well.
+// heads are the beginnings of lists of people, of one kind, that are asked for often. That a
+// list is empty is kept as well.
 type heads struct {
-	db    *db.DB
+	state *State
+	read  peerLists
 	known *Local[social.ID, []social.Peer]
 	asked asked
 }
 
-func newHeads(s *State) *heads {
-	h := &heads{db: s.db, asked: asked{clock: func() time.Duration { return s.clock() }}}
-	h.known = NewLocal(maxHeads, h.read)
+// peerLists reads pages of lists, each up to one more than its page has.
+type peerLists func(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error)
+
+func newHeads(s *State, read peerLists) *heads {
+	h := &heads{state: s, read: read, asked: asked{clock: func() time.Duration { return s.clock() }}}
+	h.known = NewLocal(maxHeads, h.load)
 	return h
 }
 
@@ -41,10 +44,19 @@ func newHeads(s *State) *heads {
 // page has: what lies within the first thousand of somebody who is asked for often in
 // process, where the request may.
 func (b *Bodies) Followers(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
-	if len(ls) == 0 || !b.state.mayReadLocal(ctx) {
-		return b.db.Followers(ctx, ls)
+	return b.heads.pages(ctx, ls)
+}
+
+// Likers is like Followers, of people who like blogs.
+func (b *Bodies) Likers(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+	return b.likers.pages(ctx, ls)
+}
+
+func (h *heads) pages(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+	if len(ls) == 0 || !h.state.mayReadLocal(ctx) {
+		return h.read(ctx, ls)
 	}
-	kept, err := b.heads.of(ctx, ls)
+	kept, err := h.of(ctx, ls)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +73,7 @@ func (b *Bodies) Followers(ctx context.Context, ls []social.Listing) (map[social
 	if len(rest) == 0 {
 		return found, nil
 	}
-	read, err := b.db.Followers(ctx, rest)
+	read, err := h.read(ctx, rest)
 	for _, l := range rest {
 		found[l] = read[l]
 	}
@@ -82,12 +94,12 @@ func (h *heads) of(ctx context.Context, ls []social.Listing) (map[social.ID][]so
 	return h.known.Get(ctx, hot)
 }
 
-func (h *heads) read(ctx context.Context, ids []social.ID) (map[social.ID][]social.Peer, error) {
+func (h *heads) load(ctx context.Context, ids []social.ID) (map[social.ID][]social.Peer, error) {
 	ls := make([]social.Listing, len(ids))
 	for i, id := range ids {
 		ls[i] = social.Listing{Owner: id, Page: social.Page{Limit: headSize}}
 	}
-	read, err := h.db.Followers(ctx, ls)
+	read, err := h.read(ctx, ls)
 	found := make(map[social.ID][]social.Peer, len(ids))
 	for _, l := range ls {
 		found[l.Owner] = read[l]
@@ -115,18 +127,18 @@ func within(head []social.Peer, p social.Page) ([]social.Peer, bool) {
 	return slices.Clone(head[from:min(to, len(head))]), true // the head is others' too
 }
 
-// asked counts how often people were asked for, in this second and the last.
+// asked counts how often lists were asked for, in this second and the last.
 type asked struct {
 	clock func() time.Duration
 
 	mu        sync.Mutex
 	second    time.Duration
 	now, last map[social.ID]int
-	hot       map[social.ID]bool // who was asked for often in this second
+	hot       map[social.ID]bool // what was asked for often in this second
 }
 
-// often counts one more for somebody, and tells whether they were asked for often. In one
-// second it counts maxLocal people and takes maxHot for often asked; all others are not.
+// often counts one more for a list, by its owner, and tells whether it was asked for often. In
+// one second it counts maxLocal lists and takes maxHot for often asked; all others are not.
 func (a *asked) often(id social.ID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

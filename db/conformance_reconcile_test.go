@@ -13,8 +13,8 @@ import (
 )
 
 // told writes an edge as both sides have it.
-func told(e db.EdgeSides) string {
-	side := func(s *db.Side) string {
+func told[S ~int8](e db.Sides[S]) string {
+	side := func(s *db.Side[S]) string {
 		if s == nil {
 			return "none"
 		}
@@ -25,6 +25,21 @@ func told(e db.EdgeSides) string {
 		text += " blocked"
 	}
 	return text
+}
+
+// inPieces reads all there is and tells it.
+func inPieces[S ~int8](t testing.TB, read func(context.Context, social.Pair, social.ID, int) ([]db.Sides[S], error), upTo social.ID, limit int) (got []string) {
+	t.Helper()
+	for after := (social.Pair{}); ; {
+		piece, err := read(t.Context(), after, upTo, limit)
+		noError(t, err)
+		for _, e := range piece {
+			got, after = append(got, told(e)), e.Pair
+		}
+		if len(piece) < limit {
+			return got
+		}
+	}
 }
 
 // putBroken writes edges whose sides agree and edges whose sides do not.
@@ -60,19 +75,7 @@ func TestEdgesAreReadFromBothSidesInPieces(t *testing.T) {
 				"2-1 0@7 0@7 blocked", "3-1 1@8 1@8 blocked", "4-1 none 3@4"}},
 		} {
 			for limit := 1; limit <= 6; limit++ {
-				var got []string
-				after := social.Pair{}
-				for {
-					piece, err := c.read(t.Context(), after, c.upTo, limit)
-					noError(t, err)
-					for _, e := range piece {
-						got, after = append(got, told(e)), e.Pair
-					}
-					if len(piece) < limit {
-						break
-					}
-				}
-				equal(t, fmt.Sprint(c.name, " by ", limit), got, c.want)
+				equal(t, fmt.Sprint(c.name, " by ", limit), inPieces(t, c.read, c.upTo, limit), c.want)
 			}
 		}
 	})

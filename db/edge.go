@@ -7,7 +7,7 @@ import (
 	"kith/social"
 )
 
-// Actor is the row that whoever changes an edge of its person holds.
+// Actor is the row that whoever changes an edge or a like of its person holds.
 type Actor struct {
 	UserID       social.ID `db:"user_id"`
 	GraphVersion int64     `db:"graph_version"`
@@ -16,6 +16,8 @@ type Actor struct {
 	Pending  int64 `db:"pending"`
 	Blocking int64 `db:"blocking"`
 	Muting   int64 `db:"muting"`
+	// LikeVersion rises with each change of the person's likes.
+	LikeVersion int64 `db:"like_version"`
 }
 
 // LockActors reads the actors of these people and locks their rows, in ascending order,
@@ -23,7 +25,7 @@ type Actor struct {
 func (tx *Tx) LockActors(ctx context.Context, ids []social.ID) (map[social.ID]*Actor, error) {
 	var rows []*Actor
 	err := tx.all(ctx, "lock actors", &rows, `
-		SELECT user_id, graph_version, following, pending, blocking, muting FROM actor `+tx.forcePrimary()+`
+		SELECT user_id, graph_version, following, pending, blocking, muting, like_version FROM actor `+tx.forcePrimary()+`
 		WHERE user_id IN (`+list(ids)+`) ORDER BY user_id`+tx.dialect.forUpdate)
 	actors := make(map[social.ID]*Actor, len(rows))
 	for _, a := range rows {
@@ -84,14 +86,14 @@ func (tx *Tx) PutFollower(ctx context.Context, edges []social.Edge) error {
 
 // PutActors writes actors that this transaction has locked.
 func (tx *Tx) PutActors(ctx context.Context, actors []*Actor) error {
-	columns := []string{"graph_version", "following", "pending", "blocking", "muting"}
+	columns := []string{"graph_version", "following", "pending", "blocking", "muting", "like_version"}
 	sets := make([]string, len(columns))
 	for i, c := range columns {
 		sets[i] = c + " = " + tx.dialect.excluded(c)
 	}
 	return tx.upsert(ctx, "write actors", "actor", "user_id", strings.Join(columns, ", "),
 		rows(actors, func(a *Actor) []int64 {
-			return []int64{int64(a.UserID), a.GraphVersion, a.Following, a.Pending, a.Blocking, a.Muting}
+			return []int64{int64(a.UserID), a.GraphVersion, a.Following, a.Pending, a.Blocking, a.Muting, a.LikeVersion}
 		}), strings.Join(sets, ", "))
 }
 

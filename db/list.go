@@ -11,17 +11,19 @@ import (
 )
 
 // listKind is a kind of list of relations, and where it is stored.
-type listKind struct{ doing, table, peer, where string }
+type listKind struct{ doing, table, owner, peer, where string }
 
 var (
-	followersList = listKind{"read followers", "follower", "follower_id", inState(social.Following)}
-	requestsList  = listKind{"read requests", "follower", "follower_id", inState(social.Requested)}
-	followingList = listKind{"read following", "following", "target_id", inState(social.Following)}
-	blockedList   = listKind{"read those blocked", "block", "target_id", ""}
-	mutedList     = listKind{"read those muted", "mute", "target_id", ""}
+	followersList = listKind{"read followers", "follower", "user_id", "follower_id", inState(social.Following)}
+	requestsList  = listKind{"read requests", "follower", "user_id", "follower_id", inState(social.Requested)}
+	followingList = listKind{"read following", "following", "user_id", "target_id", inState(social.Following)}
+	blockedList   = listKind{"read those blocked", "block", "user_id", "target_id", ""}
+	mutedList     = listKind{"read those muted", "mute", "user_id", "target_id", ""}
+	likersList    = listKind{"read likers", "blog_liker", "blog_id", "user_id", inState(social.Liked)}
+	likedList     = listKind{"read what is liked", "blog_like", "user_id", "blog_id", inState(social.Liked)}
 )
 
-func inState(s social.FollowState) string { return fmt.Sprintf(" AND state = %d", s) }
+func inState[S number](s S) string { return fmt.Sprintf(" AND state = %d", s) }
 
 // Followers reads, for each listing, people who follow its owner, latest first, up to one
 // more than the page has, from strictly after its cursor. Reads the index follower_list.
@@ -50,10 +52,22 @@ func (q *queries) Muted(ctx context.Context, ls []social.Listing) (map[social.Li
 	return q.peers(ctx, mutedList, ls)
 }
 
+// Likers is like Followers, of people who like the owner, which is a blog, by the index
+// liker_list.
+func (q *queries) Likers(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+	return q.peers(ctx, likersList, ls)
+}
+
+// LikedBlogs is like Followers, of blogs that the owner likes, by the index like_list; also
+// of those deleted.
+func (q *queries) LikedBlogs(ctx context.Context, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
+	return q.peers(ctx, likedList, ls)
+}
+
 func (q *queries) peers(ctx context.Context, kind listKind, ls []social.Listing) (map[social.Listing][]social.Peer, error) {
 	return q.listings(ctx, kind.doing, ls, func(i int, l social.Listing) string {
-		return fmt.Sprintf(`SELECT %d AS listing, %s AS id, since FROM %s WHERE user_id = %d%s%s
-			ORDER BY since DESC, %[2]s DESC LIMIT %[7]d`, i, kind.peer, kind.table, l.Owner, kind.where, beyond(l.Page, "since", kind.peer), l.Limit+1)
+		return fmt.Sprintf(`SELECT %d AS listing, %s AS id, since FROM %s WHERE %s = %d%s%s
+			ORDER BY since DESC, %[2]s DESC LIMIT %[8]d`, i, kind.peer, kind.table, kind.owner, l.Owner, kind.where, beyond(l.Page, "since", kind.peer), l.Limit+1)
 	})
 }
 
@@ -82,11 +96,13 @@ func (q *queries) listings(ctx context.Context, doing string, ls []social.Listin
 		found[ls[r.Listing]] = append(found[ls[r.Listing]], r.Peer)
 	}
 	for _, peers := range found { // a union has no order
-		slices.SortFunc(peers, func(a, b social.Peer) int {
-			return -cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID))
-		})
+		slices.SortFunc(peers, latestFirst)
 	}
 	return found, err
+}
+
+func latestFirst(a, b social.Peer) int {
+	return -cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID))
 }
 
 // union reads the parts of many lists at once, each with an order and a limit of its own.

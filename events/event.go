@@ -49,6 +49,14 @@ func decode(s db.StoredEvent) (Event, error) {
 		e.Body, err = body(s.Body, func(b social.BlogBody) []social.ID { return []social.ID{b.BlogID, b.AuthorID} })
 	case social.UserEvent:
 		e.Body, err = body(s.Body, func(b social.UserBody) []social.ID { return []social.ID{b.UserID} })
+	case social.LikeEvent:
+		e.Body, err = body(s.Body, func(b social.LikeBody) []social.ID {
+			ids := b.Blogs()
+			for _, c := range b.Changes {
+				ids = append(ids, c.UserID)
+			}
+			return ids
+		})
 	default:
 		err = errUnknown
 	}

@@ -30,14 +30,17 @@ const (
 type Settler struct {
 	graph *Graph
 	log   *slog.Logger
-	// deleted deletes what else there is of somebody, and may be called again.
-	deleted func(ctx context.Context, who social.ID) error
-	after   social.Millis
+	rest  Rest
+	after social.Millis
 }
 
-// NewSettler makes one. deleted deletes the blogs of somebody whose account is.
-func NewSettler(g *Graph, log *slog.Logger, deleted func(ctx context.Context, who social.ID) error) *Settler {
-	return &Settler{graph: g, log: log, deleted: deleted, after: social.Millis(settledAfter.Milliseconds())}
+// Rest makes what else there is of somebody match their status, tells whether there was
+// anything to do, and may be called again.
+type Rest func(ctx context.Context, who social.ID, status social.UserStatus) (moved bool, err error)
+
+// NewSettler makes one, for edges and the rest.
+func NewSettler(g *Graph, log *slog.Logger, rest Rest) *Settler {
+	return &Settler{graph: g, log: log, rest: rest, after: social.Millis(settledAfter.Milliseconds())}
 }
 
 // Run settles until ctx ends.
@@ -107,14 +110,15 @@ func (s *Settler) pass(ctx context.Context, p db.Unsettled) (moved bool, err err
 		}
 		moved = true
 	}
-	if p.Status != social.Deleted {
-		return moved, nil
+	if p.Status == social.Deleted {
+		walls, err := s.graph.endWalls(ctx, p.UserID)
+		if err != nil {
+			return moved, err
+		}
+		moved = moved || walls
 	}
-	walls, err := s.graph.endWalls(ctx, p.UserID)
-	if err != nil {
-		return moved, err
-	}
-	return moved || walls, s.deleted(ctx, p.UserID)
+	rest, err := s.rest(ctx, p.UserID, p.Status)
+	return moved || rest, err
 }
 
 // settled is what an edge is to be, as the statuses of its two people are.

@@ -275,7 +275,7 @@ func setStatus(t testing.TB, s *socialtest.Store, id social.ID, to social.UserSt
 // settled lets the settler do all that there is.
 func settled(t testing.TB, s *socialtest.Store, g *follow.Graph) {
 	t.Helper()
-	settler := follow.NewSettler(g, slog.New(slog.DiscardHandler), func(context.Context, social.ID) error { return nil })
+	settler := follow.NewSettler(g, slog.New(slog.DiscardHandler), func(context.Context, social.ID, social.UserStatus) (bool, error) { return false, nil })
 	noError(t, settler.Settle(t.Context()))
 }
 
@@ -385,7 +385,7 @@ func TestSettlingGoesOnPastWhoFails(t *testing.T) {
 		s.Exec(t, "UPDATE settling SET since = since - 20000")
 		setStatus(t, s, 3, social.Suspended)
 		broken := errors.New("broken")
-		settler := follow.NewSettler(g, slog.New(slog.DiscardHandler), func(context.Context, social.ID) error { return broken })
+		settler := follow.NewSettler(g, slog.New(slog.DiscardHandler), func(context.Context, social.ID, social.UserStatus) (bool, error) { return false, broken })
 		if err := settler.Settle(t.Context()); !errors.Is(err, broken) {
 			t.Errorf("got %v", err)
 		}

@@ -48,12 +48,15 @@ type ComplexityRoot struct {
 	}
 
 	Blog struct {
-		Author    func(childComplexity int) int
-		Content   func(childComplexity int) int
-		CreatedAt func(childComplexity int) int
-		GlobalID  func(childComplexity int) int
-		ImageURLs func(childComplexity int) int
-		Title     func(childComplexity int) int
+		Author         func(childComplexity int) int
+		Content        func(childComplexity int) int
+		CreatedAt      func(childComplexity int) int
+		GlobalID       func(childComplexity int) int
+		ImageURLs      func(childComplexity int) int
+		LikeCount      func(childComplexity int) int
+		Likers         func(childComplexity int, first *int, after *string) int
+		Title          func(childComplexity int) int
+		ViewerHasLiked func(childComplexity int) int
 	}
 
 	BlogConnection struct {
@@ -104,6 +107,12 @@ type ComplexityRoot struct {
 		UserID    func(childComplexity int) int
 	}
 
+	LikePayload struct {
+		Blog    func(childComplexity int) int
+		BlogID  func(childComplexity int) int
+		Changed func(childComplexity int) int
+	}
+
 	Mutation struct {
 		AcceptFollowRequest func(childComplexity int, input UserIDInput) int
 		Block               func(childComplexity int, input UserIDInput) int
@@ -112,6 +121,7 @@ type ComplexityRoot struct {
 		DeleteBlog          func(childComplexity int, input BlogIDInput) int
 		Follow              func(childComplexity int, input UserIDInput) int
 		FollowMany          func(childComplexity int, input FollowManyInput) int
+		LikeBlog            func(childComplexity int, input BlogIDInput) int
 		Mute                func(childComplexity int, input UserIDInput) int
 		PublishBlog         func(childComplexity int, input PublishBlogInput) int
 		RejectFollowRequest func(childComplexity int, input UserIDInput) int
@@ -121,6 +131,7 @@ type ComplexityRoot struct {
 		SignUp              func(childComplexity int, input SignUpInput) int
 		Unblock             func(childComplexity int, input UserIDInput) int
 		Unfollow            func(childComplexity int, input UserIDInput) int
+		UnlikeBlog          func(childComplexity int, input BlogIDInput) int
 		Unmute              func(childComplexity int, input UserIDInput) int
 		UpdateProfile       func(childComplexity int, input UpdateProfileInput) int
 	}
@@ -137,6 +148,7 @@ type ComplexityRoot struct {
 		Blog           func(childComplexity int, id string) int
 		FollowFeed     func(childComplexity int, first *int, after *string, last *int, before *string) int
 		FollowRequests func(childComplexity int, first *int, after *string) int
+		HotBlogs       func(childComplexity int, first *int, after *string) int
 		MutedUsers     func(childComplexity int, first *int, after *string) int
 		MutualFollows  func(childComplexity int, userID string, first *int, after *string) int
 		Node           func(childComplexity int, id string) int
@@ -151,7 +163,8 @@ type ComplexityRoot struct {
 	}
 
 	Subscription struct {
-		FeedItemAdded func(childComplexity int, since *string) int
+		FeedItemAdded    func(childComplexity int, since *string) int
+		LikeCountChanged func(childComplexity int, blogID string) int
 	}
 
 	User struct {
@@ -170,6 +183,7 @@ type ComplexityRoot struct {
 		IsFollowingViewer        func(childComplexity int) int
 		IsMutual                 func(childComplexity int) int
 		IsPrivate                func(childComplexity int) int
+		LikedBlogs               func(childComplexity int, first *int, after *string) int
 		MutualFollows            func(childComplexity int, first *int, after *string) int
 		Name                     func(childComplexity int) int
 		ViewerCanFollow          func(childComplexity int) int
@@ -205,6 +219,10 @@ type ComplexityRoot struct {
 
 type BlogResolver interface {
 	Author(ctx context.Context, obj *social.Blog) (*social.User, error)
+
+	LikeCount(ctx context.Context, obj *social.Blog) (int, error)
+	ViewerHasLiked(ctx context.Context, obj *social.Blog) (bool, error)
+	Likers(ctx context.Context, obj *social.Blog, first *int, after *string) (*UserConnection, error)
 }
 type MutationResolver interface {
 	SignUp(ctx context.Context, input SignUpInput) (*AuthPayload, error)
@@ -225,6 +243,8 @@ type MutationResolver interface {
 	Unmute(ctx context.Context, input UserIDInput) (*UserPayload, error)
 	PublishBlog(ctx context.Context, input PublishBlogInput) (*BlogPayload, error)
 	DeleteBlog(ctx context.Context, input BlogIDInput) (*DeleteBlogPayload, error)
+	LikeBlog(ctx context.Context, input BlogIDInput) (*LikePayload, error)
+	UnlikeBlog(ctx context.Context, input BlogIDInput) (*LikePayload, error)
 }
 type QueryResolver interface {
 	Node(ctx context.Context, id string) (Node, error)
@@ -237,10 +257,12 @@ type QueryResolver interface {
 	BlockedUsers(ctx context.Context, first *int, after *string) (*UserConnection, error)
 	MutedUsers(ctx context.Context, first *int, after *string) (*UserConnection, error)
 	MutualFollows(ctx context.Context, userID string, first *int, after *string) (*UserConnection, error)
+	HotBlogs(ctx context.Context, first *int, after *string) (*BlogConnection, error)
 	SearchUsers(ctx context.Context, handlePrefix string, first *int, after *string) (*UserConnection, error)
 }
 type SubscriptionResolver interface {
 	FeedItemAdded(ctx context.Context, since *string) (<-chan *BlogEdge, error)
+	LikeCountChanged(ctx context.Context, blogID string) (<-chan *social.Blog, error)
 }
 type UserResolver interface {
 	FollowerCount(ctx context.Context, obj *social.User) (int, error)
@@ -251,6 +273,7 @@ type UserResolver interface {
 	MutualFollows(ctx context.Context, obj *social.User, first *int, after *string) (*UserConnection, error)
 	FollowersYouKnow(ctx context.Context, obj *social.User, first *int, after *string) (*UserConnection, error)
 	Blogs(ctx context.Context, obj *social.User, first *int, after *string) (*BlogConnection, error)
+	LikedBlogs(ctx context.Context, obj *social.User, first *int, after *string) (*BlogConnection, error)
 	ViewerIsFollowing(ctx context.Context, obj *social.User) (bool, error)
 	IsFollowingViewer(ctx context.Context, obj *social.User) (bool, error)
 	IsMutual(ctx context.Context, obj *social.User) (bool, error)
@@ -330,12 +353,35 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Blog.ImageURLs(childComplexity), true
+	case "Blog.likeCount":
+		if e.ComplexityRoot.Blog.LikeCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Blog.LikeCount(childComplexity), true
+	case "Blog.likers":
+		if e.ComplexityRoot.Blog.Likers == nil {
+			break
+		}
+
+		args, err := ec.field_Blog_likers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Blog.Likers(childComplexity, args["first"].(*int), args["after"].(*string)), true
 	case "Blog.title":
 		if e.ComplexityRoot.Blog.Title == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Blog.Title(childComplexity), true
+	case "Blog.viewerHasLiked":
+		if e.ComplexityRoot.Blog.ViewerHasLiked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Blog.ViewerHasLiked(childComplexity), true
 
 	case "BlogConnection.edges":
 		if e.ComplexityRoot.BlogConnection.Edges == nil {
@@ -489,6 +535,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FollowResult.UserID(childComplexity), true
 
+	case "LikePayload.blog":
+		if e.ComplexityRoot.LikePayload.Blog == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LikePayload.Blog(childComplexity), true
+	case "LikePayload.blogId":
+		if e.ComplexityRoot.LikePayload.BlogID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LikePayload.BlogID(childComplexity), true
+	case "LikePayload.changed":
+		if e.ComplexityRoot.LikePayload.Changed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LikePayload.Changed(childComplexity), true
+
 	case "Mutation.acceptFollowRequest":
 		if e.ComplexityRoot.Mutation.AcceptFollowRequest == nil {
 			break
@@ -566,6 +631,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.FollowMany(childComplexity, args["input"].(FollowManyInput)), true
+	case "Mutation.likeBlog":
+		if e.ComplexityRoot.Mutation.LikeBlog == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_likeBlog_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.LikeBlog(childComplexity, args["input"].(BlogIDInput)), true
 	case "Mutation.mute":
 		if e.ComplexityRoot.Mutation.Mute == nil {
 			break
@@ -665,6 +741,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.Unfollow(childComplexity, args["input"].(UserIDInput)), true
+	case "Mutation.unlikeBlog":
+		if e.ComplexityRoot.Mutation.UnlikeBlog == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unlikeBlog_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnlikeBlog(childComplexity, args["input"].(BlogIDInput)), true
 	case "Mutation.unmute":
 		if e.ComplexityRoot.Mutation.Unmute == nil {
 			break
@@ -757,6 +844,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.FollowRequests(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "Query.hotBlogs":
+		if e.ComplexityRoot.Query.HotBlogs == nil {
+			break
+		}
+
+		args, err := ec.field_Query_hotBlogs_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.HotBlogs(childComplexity, args["first"].(*int), args["after"].(*string)), true
 
 	case "Query.mutedUsers":
 		if e.ComplexityRoot.Query.MutedUsers == nil {
@@ -849,6 +947,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscription.FeedItemAdded(childComplexity, args["since"].(*string)), true
+	case "Subscription.likeCountChanged":
+		if e.ComplexityRoot.Subscription.LikeCountChanged == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_likeCountChanged_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.LikeCountChanged(childComplexity, args["blogId"].(string)), true
 
 	case "User.avatarUrl":
 		if e.ComplexityRoot.User.AvatarURL == nil {
@@ -960,6 +1069,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.IsPrivate(childComplexity), true
+	case "User.likedBlogs":
+		if e.ComplexityRoot.User.LikedBlogs == nil {
+			break
+		}
+
+		args, err := ec.field_User_likedBlogs_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.LikedBlogs(childComplexity, args["first"].(*int), args["after"].(*string)), true
 	case "User.mutualFollows":
 		if e.ComplexityRoot.User.MutualFollows == nil {
 			break
@@ -1184,7 +1304,7 @@ func newExecutionContext(
 
 var sources = []*ast.Source{
 	{Name: "../schema.graphqls", Input: `"""
-Kith: people, who follows whom, and the feed of what they publish.
+Kith: people, who follows whom, the feed of what they publish, and likes.
 
 Names, nullability and argument defaults here are fixed; descriptions may grow, and
 fields may be added. All times are RFC 3339 in UTC with milliseconds. All ids are
@@ -1250,6 +1370,13 @@ type Query {
   """
   mutualFollows(userId: ID!, first: Int = 20, after: String): UserConnection @signedIn
   """
+  Public blogs by their likes, of which one counts half as much as one six hours younger,
+  hottest first, 1,000 at most. Paging goes through one snapshot of the list; a new one is made
+  every 10 s, and each can be paged for an hour. Blogs hidden from the viewer make pages
+  shorter.
+  """
+  hotBlogs(first: Int = 20, after: String): BlogConnection
+  """
   People whose handle begins so, by handle; at least 2 characters, at most 30, of a-z, 0-9
   and _ in any case of letters. ` + "`" + `since` + "`" + ` is null. totalCount counts no further than 10,000.
   """
@@ -1286,6 +1413,10 @@ type User implements Node {
   followersYouKnow(first: Int = 20, after: String): UserConnection!
   "Newest first."
   blogs(first: Int = 20, after: String): BlogConnection!
+  """
+  Latest liked first. Blogs that are deleted, or hidden from the viewer, make pages shorter.
+  """
+  likedBlogs(first: Int = 20, after: String): BlogConnection!
 
   viewerIsFollowing: Boolean!
   isFollowingViewer: Boolean!
@@ -1324,6 +1455,11 @@ type Blog implements Node {
   content: String!
   imageUrls: [String!]!
   createdAt: DateTime!
+  "How many likers has, the same for every viewer. At most 2147483647 is shown."
+  likeCount: Int!
+  viewerHasLiked: Boolean!
+  "Latest like first."
+  likers(first: Int = 20, after: String): UserConnection!
 }
 
 type BlogConnection {
@@ -1401,6 +1537,10 @@ type Mutation {
   publishBlog(input: PublishBlogInput!): BlogPayload @signedIn
   "Repeated by its author: the same answer. Another's blog is FORBIDDEN, one that the viewer does not see NOT_FOUND."
   deleteBlog(input: BlogIdInput!): DeleteBlogPayload @signedIn
+  "Idempotent: liking twice counts once. A blog that the viewer does not see is NOT_FOUND."
+  likeBlog(input: BlogIdInput!): LikePayload @signedIn
+  "Works on deleted blogs too. One that the viewer neither sees nor ever liked is NOT_FOUND."
+  unlikeBlog(input: BlogIdInput!): LikePayload @signedIn
 }
 
 "Why one of many was refused, as in ` + "`" + `errors[].extensions.code` + "`" + `."
@@ -1546,6 +1686,14 @@ type DeleteBlogPayload {
   viewer: User
 }
 
+type LikePayload {
+  blogId: ID!
+  "Null where the blog is gone."
+  blog: Blog
+  "False when the call found things as it would have left them."
+  changed: Boolean!
+}
+
 type Subscription {
   """
   Each new blog in the viewer's feed, as it is published. With ` + "`" + `since` + "`" + ` (a liveCursor, or
@@ -1555,6 +1703,11 @@ type Subscription {
   somebody sends none of their older blogs.
   """
   feedItemAdded(since: String): BlogEdge! @signedIn
+  """
+  The blog as its like count changes, at most once a second. One that the viewer does not see
+  is NOT_FOUND; when it no longer is to be seen, the subscription completes.
+  """
+  likeCountChanged(blogId: ID!): Blog!
 }
 `, BuiltIn: false},
 }
@@ -1590,6 +1743,12 @@ func (ec *executionContext) childFields_Blog(ctx context.Context, field graphql.
 		return ec.fieldContext_Blog_imageUrls(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Blog_createdAt(ctx, field)
+	case "likeCount":
+		return ec.fieldContext_Blog_likeCount(ctx, field)
+	case "viewerHasLiked":
+		return ec.fieldContext_Blog_viewerHasLiked(ctx, field)
+	case "likers":
+		return ec.fieldContext_Blog_likers(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Blog", field.Name)
 }
@@ -1690,6 +1849,18 @@ func (ec *executionContext) childFields_FollowResult(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type FollowResult", field.Name)
 }
 
+func (ec *executionContext) childFields_LikePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "blogId":
+		return ec.fieldContext_LikePayload_blogId(ctx, field)
+	case "blog":
+		return ec.fieldContext_LikePayload_blog(ctx, field)
+	case "changed":
+		return ec.fieldContext_LikePayload_changed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LikePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -1744,6 +1915,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_followersYouKnow(ctx, field)
 	case "blogs":
 		return ec.fieldContext_User_blogs(ctx, field)
+	case "likedBlogs":
+		return ec.fieldContext_User_likedBlogs(ctx, field)
 	case "viewerIsFollowing":
 		return ec.fieldContext_User_viewerIsFollowing(ctx, field)
 	case "isFollowingViewer":
@@ -1916,6 +2089,28 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 
 // region    ***************************** args.gotpl *****************************
 
+func (ec *executionContext) field_Blog_likers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_acceptFollowRequest_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2006,6 +2201,20 @@ func (ec *executionContext) field_Mutation_follow_args(ctx context.Context, rawA
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (UserIDInput, error) {
 			return ec.unmarshalNUserIdInput2kithᚋgraphᚐUserIDInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_likeBlog_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (BlogIDInput, error) {
+			return ec.unmarshalNBlogIdInput2kithᚋgraphᚐBlogIDInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2140,6 +2349,20 @@ func (ec *executionContext) field_Mutation_unfollow_args(ctx context.Context, ra
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_unlikeBlog_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (BlogIDInput, error) {
+			return ec.unmarshalNBlogIdInput2kithᚋgraphᚐBlogIDInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_unmute_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2257,6 +2480,28 @@ func (ec *executionContext) field_Query_followFeed_args(ctx context.Context, raw
 }
 
 func (ec *executionContext) field_Query_followRequests_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_hotBlogs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
@@ -2416,6 +2661,20 @@ func (ec *executionContext) field_Subscription_feedItemAdded_args(ctx context.Co
 	return args, nil
 }
 
+func (ec *executionContext) field_Subscription_likeCountChanged_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "blogId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["blogId"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_User_blogs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2483,6 +2742,28 @@ func (ec *executionContext) field_User_followers_args(ctx context.Context, rawAr
 }
 
 func (ec *executionContext) field_User_following_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_User_likedBlogs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
@@ -2823,6 +3104,96 @@ func (ec *executionContext) _Blog_createdAt(ctx context.Context, field graphql.C
 }
 func (ec *executionContext) fieldContext_Blog_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Blog", field, true, false, "DateTime")
+}
+
+func (ec *executionContext) _Blog_likeCount(ctx context.Context, field graphql.CollectedField, obj *social.Blog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Blog_likeCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Blog().LikeCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Blog_likeCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Blog", field, true, true, "Int")
+}
+
+func (ec *executionContext) _Blog_viewerHasLiked(ctx context.Context, field graphql.CollectedField, obj *social.Blog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Blog_viewerHasLiked(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Blog().ViewerHasLiked(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Blog_viewerHasLiked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Blog", field, true, true, "Boolean")
+}
+
+func (ec *executionContext) _Blog_likers(ctx context.Context, field graphql.CollectedField, obj *social.Blog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Blog_likers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Blog().Likers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *UserConnection) graphql.Marshaler {
+			return ec.marshalNUserConnection2ᚖkithᚋgraphᚐUserConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Blog_likers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Blog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Blog_likers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _BlogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *BlogConnection) (ret graphql.Marshaler) {
@@ -3492,6 +3863,84 @@ func (ec *executionContext) _FollowResult_errorCode(ctx context.Context, field g
 }
 func (ec *executionContext) fieldContext_FollowResult_errorCode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("FollowResult", field, false, false, "ErrorCode")
+}
+
+func (ec *executionContext) _LikePayload_blogId(ctx context.Context, field graphql.CollectedField, obj *LikePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikePayload_blogId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BlogID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikePayload_blogId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LikePayload", field, false, false, "ID")
+}
+
+func (ec *executionContext) _LikePayload_blog(ctx context.Context, field graphql.CollectedField, obj *LikePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikePayload_blog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Blog, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Blog) graphql.Marshaler {
+			return ec.marshalOBlog2ᚖkithᚋsocialᚐBlog(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LikePayload_blog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Blog(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LikePayload_changed(ctx context.Context, field graphql.CollectedField, obj *LikePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikePayload_changed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Changed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikePayload_changed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LikePayload", field, false, false, "Boolean")
 }
 
 func (ec *executionContext) _Mutation_signUp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -4494,6 +4943,120 @@ func (ec *executionContext) fieldContext_Mutation_deleteBlog(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_likeBlog(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_likeBlog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().LikeBlog(ctx, fc.Args["input"].(BlogIDInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *LikePayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *LikePayload) graphql.Marshaler {
+			return ec.marshalOLikePayload2ᚖkithᚋgraphᚐLikePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_likeBlog(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LikePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_likeBlog_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_unlikeBlog(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_unlikeBlog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UnlikeBlog(ctx, fc.Args["input"].(BlogIDInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *LikePayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *LikePayload) graphql.Marshaler {
+			return ec.marshalOLikePayload2ᚖkithᚋgraphᚐLikePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_unlikeBlog(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LikePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_unlikeBlog_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5079,6 +5642,50 @@ func (ec *executionContext) fieldContext_Query_mutualFollows(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_hotBlogs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_hotBlogs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().HotBlogs(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *BlogConnection) graphql.Marshaler {
+			return ec.marshalOBlogConnection2ᚖkithᚋgraphᚐBlogConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_hotBlogs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BlogConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_hotBlogs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_searchUsers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5273,6 +5880,50 @@ func (ec *executionContext) fieldContext_Subscription_feedItemAdded(ctx context.
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Subscription_feedItemAdded_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Subscription_likeCountChanged(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_likeCountChanged(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().LikeCountChanged(ctx, fc.Args["blogId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Blog) graphql.Marshaler {
+			return ec.marshalNBlog2ᚖkithᚋsocialᚐBlog(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_likeCountChanged(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Blog(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_likeCountChanged_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -5723,6 +6374,50 @@ func (ec *executionContext) fieldContext_User_blogs(ctx context.Context, field g
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_User_blogs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_likedBlogs(ctx context.Context, field graphql.CollectedField, obj *social.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_likedBlogs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.User().LikedBlogs(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *BlogConnection) graphql.Marshaler {
+			return ec.marshalNBlogConnection2ᚖkithᚋgraphᚐBlogConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_User_likedBlogs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BlogConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_User_likedBlogs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -7861,6 +8556,24 @@ func (ec *executionContext) _Blog(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "likeCount":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Blog_likeCount(ctx, field, obj)
+				})
+		case "viewerHasLiked":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Blog_viewerHasLiked(ctx, field, obj)
+				})
+		case "likers":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Blog_likers(ctx, field, obj)
+				})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -8222,6 +8935,49 @@ func (ec *executionContext) _FollowResult(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var likePayloadImplementors = []string{"LikePayload"}
+
+func (ec *executionContext) _LikePayload(ctx context.Context, sel ast.SelectionSet, obj *LikePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, likePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LikePayload")
+		case "blogId":
+			out.Values[i] = ec._LikePayload_blogId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "blog":
+			out.Values[i] = ec._LikePayload_blog(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changed":
+			out.Values[i] = ec._LikePayload_changed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -8363,6 +9119,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteBlog":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteBlog(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "likeBlog":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_likeBlog(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "unlikeBlog":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_unlikeBlog(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -8511,6 +9281,12 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._Query_mutualFollows(ctx, field)
 				})
+		case "hotBlogs":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_hotBlogs(ctx, field)
+				})
 		case "searchUsers":
 			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
 				true, false,
@@ -8596,6 +9372,8 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 	switch fields[0].Name {
 	case "feedItemAdded":
 		return ec._Subscription_feedItemAdded(ctx, fields[0])
+	case "likeCountChanged":
+		return ec._Subscription_likeCountChanged(ctx, fields[0])
 	default:
 		panic("unknown field " + strconv.Quote(fields[0].Name))
 	}
@@ -8694,6 +9472,12 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 				true, true,
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._User_blogs(ctx, field, obj)
+				})
+		case "likedBlogs":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._User_likedBlogs(ctx, field, obj)
 				})
 		case "viewerIsFollowing":
 			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
@@ -9883,6 +10667,13 @@ func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.Sele
 	_ = ctx
 	res := graphql.MarshalInt(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOLikePayload2ᚖkithᚋgraphᚐLikePayload(ctx context.Context, sel ast.SelectionSet, v *LikePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._LikePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalONode2kithᚋgraphᚐNode(ctx context.Context, sel ast.SelectionSet, v Node) graphql.Marshaler {

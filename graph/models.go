@@ -97,6 +97,14 @@ type FollowResult struct {
 	ErrorCode *ErrorCode `json:"errorCode,omitempty"`
 }
 
+type LikePayload struct {
+	BlogID string `json:"blogId"`
+	// Null where the blog is gone.
+	Blog *social.Blog `json:"blog,omitempty"`
+	// False when the call found things as it would have left them.
+	Changed bool `json:"changed"`
+}
+
 // Every payload is null when its mutation failed; the others of the same request stand.
 type Mutation struct {
 }

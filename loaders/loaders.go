@@ -11,6 +11,7 @@ import (
 	"kith/db"
 	"kith/feed"
 	"kith/follow"
+	"kith/like"
 	"kith/social"
 )
 
@@ -21,18 +22,23 @@ type Loaders struct {
 	// Blogs are those of people of whom the viewer sees everything; the others are nil.
 	Blogs  Loader[social.ID, *social.Blog]
 	Counts Loader[social.ID, social.Counts]
+	// LikeCounts and Liked are of blogs: how many like each, and whether the viewer does.
+	LikeCounts Loader[social.ID, social.LikeCount]
+	Liked      Loader[social.ID, bool]
 	// Handles are the ids of whom they belong to; 0 is nobody.
 	Handles Loader[string, social.ID]
 	// Relations are those of the request's viewer; nobody's are none.
 	Relations Loader[social.ID, social.Relation]
 
 	// The pages of lists, so that a list in each person of a list is read at once.
-	Followers Loader[social.Listing, social.Part[social.Peer]]
-	Following Loader[social.Listing, social.Part[social.Peer]]
-	Requests  Loader[social.Listing, social.Part[social.Peer]]
-	Blocked   Loader[social.Listing, social.Part[social.Peer]]
-	Muted     Loader[social.Listing, social.Part[social.Peer]]
-	ByAuthor  Loader[social.Listing, social.Part[feed.Entry]]
+	Followers  Loader[social.Listing, social.Part[social.Peer]]
+	Following  Loader[social.Listing, social.Part[social.Peer]]
+	Requests   Loader[social.Listing, social.Part[social.Peer]]
+	Blocked    Loader[social.Listing, social.Part[social.Peer]]
+	Muted      Loader[social.Listing, social.Part[social.Peer]]
+	ByAuthor   Loader[social.Listing, social.Part[feed.Entry]]
+	Likers     Loader[social.Listing, social.Part[social.Peer]] // of blogs
+	LikedBlogs Loader[social.Listing, social.Part[social.Peer]] // whose ids are blogs'
 	// Those that the request's viewer has a part in, and how long they are; nobody's are
 	// empty.
 	MutualFollows    Loader[social.Listing, social.Part[social.Peer]]
@@ -47,18 +53,23 @@ type Sources struct {
 	Bodies *cache.Bodies
 	Graph  *follow.Graph
 	Feed   *feed.Feed
+	Likes  *like.Likes
 }
 
 func newLoaders(from Sources, viewer social.ID) *Loaders {
 	l := &Loaders{
-		Counts:    newLoader(from.Bodies.Counts),
-		Handles:   newLoader(from.Bodies.Handles),
-		Followers: newLoader(from.Graph.Followers),
-		Following: newLoader(from.Graph.Following),
-		Requests:  newLoader(from.Graph.Requests),
-		Blocked:   newLoader(from.Graph.Blocked),
-		Muted:     newLoader(from.Graph.Muted),
-		ByAuthor:  newLoader(from.Feed.ByAuthor),
+		Counts:     newLoader(from.Bodies.Counts),
+		Handles:    newLoader(from.Bodies.Handles),
+		Followers:  newLoader(from.Graph.Followers),
+		Following:  newLoader(from.Graph.Following),
+		Requests:   newLoader(from.Graph.Requests),
+		Blocked:    newLoader(from.Graph.Blocked),
+		Muted:      newLoader(from.Graph.Muted),
+		ByAuthor:   newLoader(from.Feed.ByAuthor),
+		Likers:     newLoader(from.Likes.Likers),
+		LikedBlogs: newLoader(from.Likes.LikedBlogs),
+		LikeCounts: newLoader(from.Likes.Counts),
+		Liked:      newLoader(as(viewer, from.Likes.Liked)),
 
 		MutualFollows:    newLoader(as(viewer, from.Graph.MutualFollows)),
 		FollowersYouKnow: newLoader(as(viewer, from.Graph.FollowersYouKnow)),
@@ -68,6 +79,22 @@ func newLoaders(from Sources, viewer social.ID) *Loaders {
 	w := &wall{Loaders: l, from: from, viewer: viewer}
 	l.People, l.Blogs, l.Relations = newLoader(w.people), newLoader(w.blogs), newLoader(w.relations)
 	return l
+}
+
+// PrimeLikes reads the counts of blogs and whether the viewer likes them, in one round trip
+// where each apart would take its own.
+func PrimeLikes(ctx context.Context, blogs []social.ID) error {
+	r := of(ctx)
+	counts, liked, err := r.from.Likes.Both(ctx, social.Viewer(ctx), blogs)
+	if err != nil {
+		return err
+	}
+	l := From(ctx)
+	for _, b := range blogs {
+		l.LikeCounts.Prime(ctx, b, counts[b])
+		l.Liked.Prime(ctx, b, liked[b])
+	}
+	return nil
 }
 
 // as reads on behalf of the viewer.
@@ -82,6 +109,7 @@ type contextKey struct{}
 // request holds the loaders of a request, which are made when first asked for, since a
 // subscription may wait long for its next event; every write replaces them.
 type request struct {
+	from    Sources
 	fresh   func() *Loaders
 	current atomic.Pointer[Loaders]
 }
@@ -89,7 +117,7 @@ type request struct {
 // With gives ctx the loaders of a request of its viewer.
 func With(ctx context.Context, from Sources) context.Context {
 	viewer := social.Viewer(ctx)
-	r := &request{fresh: func() *Loaders { return newLoaders(from, viewer) }}
+	r := &request{from: from, fresh: func() *Loaders { return newLoaders(from, viewer) }}
 	return context.WithValue(cache.With(ctx), contextKey{}, r)
 }
 
@@ -110,5 +138,9 @@ func Renew(ctx context.Context) {
 	cache.Wrote(ctx)
 	of(ctx).current.Store(nil)
 }
+
+// Forget forgets all that the request has read, for an event of a subscription that tells of
+// something new.
+func Forget(ctx context.Context) { of(ctx).current.Store(nil) }
 
 func of(ctx context.Context) *request { return ctx.Value(contextKey{}).(*request) }

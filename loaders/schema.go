@@ -2,6 +2,7 @@ package loaders
 
 import (
 	"context"
+	"errors"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -38,7 +39,7 @@ func (s schema) Exec(ctx context.Context) graphql.ResponseHandler {
 		}
 		if err := f.feed(event); err != nil {
 			f.ended = true
-			if event.Err() != nil {
+			if event.Err() != nil || errors.Is(err, ErrEnd) {
 				return nil
 			}
 			graphql.AddError(event, err)
@@ -47,6 +48,9 @@ func (s schema) Exec(ctx context.Context) graphql.ResponseHandler {
 		return next(event)
 	}
 }
+
+// ErrEnd ends a subscription that has told all there is to tell.
+var ErrEnd = errors.New("the subscription has ended")
 
 // feeder is what gives a subscription its events.
 type feeder struct {
@@ -59,7 +63,7 @@ type feederKey struct{}
 // Feed is for the resolver of a subscription, in place of a goroutine that would wait beside
 // the one that executes events: feed is called when the next event is asked for, with the ctx
 // it is executed under. It puts the event into the resolver's channel, which needs room for
-// one; an error is told as the last response.
+// one; an error but [ErrEnd] is told as the last response.
 func Feed(ctx context.Context, feed func(event context.Context) error) {
 	ctx.Value(feederKey{}).(*feeder).feed = feed
 }

@@ -2,10 +2,11 @@ package ops
 
 import (
 	"context"
-	"math"
+	"iter"
 	"time"
 
-	"kith/db"
+	"kith/feed"
+	"kith/like"
 	"kith/rdb"
 	"kith/social"
 )
@@ -20,8 +21,8 @@ const (
 	ageSlack = 100 * time.Millisecond
 )
 
-// caches looks at what Redis holds of these people, where servers believe it.
-func (r *reconciler) caches(ctx context.Context, people []social.ID) error {
+// caches looks at what Redis holds of these people and blogs, where servers believe it.
+func (r *reconciler) caches(ctx context.Context, s stretch) error {
 	if r.cfg.Redis == nil {
 		return nil
 	}
@@ -29,167 +30,133 @@ func (r *reconciler) caches(ctx context.Context, people []social.ID) error {
 	if err != nil {
 		return err
 	}
-	var seen []social.ID
-	for _, who := range people {
-		if parts[rdb.Partition(who)] != 0 {
-			seen = append(seen, who)
-		}
-	}
-	keyed, err := r.cfg.Redis.Keyed(ctx, seen, func(part int) int64 { return parts[part] })
+	feeds := kept[*feedLook]{r, feed.Consumer, each(r.lookAtFeed), judgeFeeds, dropFeed, &r.report.Unjudged}
+	likes := kept[*likesLook]{r, like.Consumer, each(r.lookAtLikes), judgeLikes, dropLikes, &r.report.UnjudgedLikes}
+	counts := kept[*likeCountLook]{r, like.Consumer, r.lookAtLikeCounts, judgeLikeCounts, dropLikeCount, &r.report.UnjudgedLikes}
+	people := parts.seen(s.people)
+	keyed, err := r.cfg.Redis.Keyed(ctx, people, parts.of)
 	if err != nil {
-		r.report.Unjudged += len(seen)
-		return ctx.Err()
-	}
-	r.report.Keyed += len(keyed)
-	doubts := make([]*cacheLook, 0, len(keyed))
-	for _, who := range keyed {
-		look, err := r.look(ctx, who, parts)
-		if err != nil {
+		r.report.Unjudged += len(people)
+		r.report.UnjudgedLikes += len(people)
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if look.doubtful() {
-			doubts = append(doubts, look)
+	}
+	r.report.Keyed += len(keyed)
+	if err := feeds.check(ctx, keyed, parts); err != nil {
+		return err
+	}
+	if err := likes.check(ctx, keyed, parts); err != nil {
+		return err
+	}
+	return counts.check(ctx, parts.seen(s.blogs), parts)
+}
+
+// epochs are those of the partitions whose caches are believed; 0 for the others.
+type epochs [rdb.Parts]int64
+
+func (e *epochs) of(part int) int64 { return e[part] }
+
+// seen are those of these whose partition is believed.
+func (e *epochs) seen(ids []social.ID) (seen []social.ID) {
+	for _, id := range ids {
+		if e[rdb.Partition(id)] != 0 {
+			seen = append(seen, id)
 		}
 	}
-	return r.lookAgain(ctx, doubts)
+	return seen
 }
+
+// looked begins a look.
+func (e *epochs) looked(of social.ID) looked { return looked{of: of, epoch: e[rdb.Partition(of)]} }
 
 // believed is the epoch of each partition whose caches are on, and whose server says the
 // same; 0 for the others.
-func (r *reconciler) believed(ctx context.Context) (epochs [rdb.Parts]int64, err error) {
+func (r *reconciler) believed(ctx context.Context) (found epochs, err error) {
 	parts, err := r.db.CacheParts(ctx)
 	if err != nil {
-		return epochs, err
+		return found, err
 	}
 	histories := r.cfg.Redis.Histories(ctx)
 	for _, p := range parts {
 		if h := histories[p.Part]; p.On && h.Err == nil && h.Epoch == p.Epoch {
-			epochs[p.Part] = p.Epoch
+			found[p.Part] = p.Epoch
 		}
 	}
-	return epochs, nil
+	return found, nil
 }
 
-// cacheLook is what Redis holds of a person, and what the rows said right after that.
-type cacheLook struct {
-	who     social.ID
+// look is what Redis holds of a person or a blog, and what the rows said right after that.
+type look interface {
+	about() *looked
+	// doubtful says that the keys are not what the rows are, which may be for a moment only.
+	doubtful() bool
+}
+
+// looked is what all looks have.
+type looked struct {
+	of      social.ID
 	epoch   int64 // 0: nothing is believed
 	unseen  error
 	garbled error // a key cannot be read
-	keys    rdb.FeedKeys
-	at      time.Time // when the keys had been read
-
-	version   int64
-	followed  map[social.ID]bool
-	counted   bool // the rows of the counts are there
-	counts    social.Counts
-	published []social.BlogRef // by those followed, down to the floor
-	visible   map[social.ID]bool
-	stars     map[social.ID]bool // among those followed
+	ofBlog  bool
 }
 
-// look reads the keys, then the rows: so these are never behind the keys.
-func (r *reconciler) look(ctx context.Context, who social.ID, parts [rdb.Parts]int64) (*cacheLook, error) {
-	l := &cacheLook{who: who, epoch: parts[rdb.Partition(who)], followed: map[social.ID]bool{}, visible: map[social.ID]bool{}}
-	if l.epoch == 0 {
-		return l, nil
-	}
-	keys, err := r.cfg.Redis.FeedKeys(ctx, who, l.epoch)
-	switch {
-	case social.HasCode(err, social.Unavailable):
+func (l *looked) about() *looked { return l }
+
+// failed notes why there are no keys to look at.
+func (l *looked) failed(err error) bool {
+	if social.HasCode(err, social.Unavailable) {
 		l.unseen = err
-		return l, ctx.Err()
-	case err != nil:
+	} else {
 		l.garbled = err
-		return l, nil
 	}
-	l.keys, l.at = keys, time.Now()
-	version, followed, err := r.db.Followed(ctx, who)
-	if err != nil {
-		return nil, err
+	return err != nil
+}
+
+// isDoubtful says that a look is to be taken again.
+func isDoubtful(l look) bool {
+	return l.about().unseen != nil || l.about().garbled != nil || l.doubtful()
+}
+
+// kept is a kind of what Redis keeps.
+type kept[L look] struct {
+	*reconciler
+	consumer string // who brings changes there
+	// look looks at each of these, one after the other.
+	look func(context.Context, []social.ID, epochs) iter.Seq2[L, error]
+	// judge tells what is wrong from two looks, between which everything that was committed
+	// before the first one's end has been brought there, and of which the second is in doubt;
+	// settled is false where things moved on, so that a third look is needed.
+	judge func(first, now L) (found []Found, settled bool)
+	// drops are what mends a kind of drift: who reads next fills it.
+	drops    func(Drift, social.ID) []*rdb.Call
+	unjudged *int
+}
+
+// each looks at one after the other.
+func each[L look](one func(context.Context, social.ID, epochs) (L, error)) func(context.Context, []social.ID, epochs) iter.Seq2[L, error] {
+	return func(ctx context.Context, ids []social.ID, parts epochs) iter.Seq2[L, error] {
+		return func(yield func(L, error) bool) {
+			for _, id := range ids {
+				if l, err := one(ctx, id, parts); !yield(l, err) || err != nil {
+					return
+				}
+			}
+		}
 	}
-	ids := make([]social.ID, len(followed))
-	for i, p := range followed {
-		ids[i], l.followed[p.ID] = p.ID, true
-	}
-	l.version = version
-	if keys.Counts.There {
-		counts, err := r.db.CountsByID(ctx, []social.ID{who})
+}
+
+// check looks at all of these, and again at what is in doubt.
+func (k kept[L]) check(ctx context.Context, ids []social.ID, parts epochs) error {
+	var doubts []L
+	for l, err := range k.look(ctx, ids, parts) {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		l.counts, l.counted = counts[who]
-	}
-	if !l.whole() {
-		return l, nil
-	}
-	above := db.IDRange{Above: max(0, l.floor()-1), Below: math.MaxInt64}
-	if l.published, err = r.db.BlogRefsNearest(ctx, ids, above, false, maxCompared); err != nil {
-		return nil, err
-	}
-	for _, ref := range l.published {
-		l.visible[ref.ID] = true
-	}
-	l.stars, err = starsAmong(ctx, r.db, ids)
-	return l, err
-}
-
-// whole says that the inbox is read, down to its floor.
-func (l *cacheLook) whole() bool { return l.keys.Inbox.There && !l.keys.Inbox.Building }
-
-// floor is the lowest blog of the inbox; 0 where nothing is below.
-func (l *cacheLook) floor() social.ID { return (&FeedState{Keys: l.keys}).Floor() }
-
-// doubtful says that the keys are not what the rows are, which may be for a moment only.
-func (l *cacheLook) doubtful() bool {
-	return l.unseen != nil || l.garbled != nil || l.otherFollowed() || l.otherCounts() || len(l.lacking()) > 0 || len(l.leftovers()) > 0
-}
-
-func (l *cacheLook) otherFollowed() bool {
-	k := l.keys.Following
-	if !k.There {
-		return false
-	}
-	same := k.Version == l.version && len(k.Followed) == len(l.followed)
-	for _, id := range k.Followed {
-		same = same && l.followed[id]
-	}
-	return !same
-}
-
-func (l *cacheLook) otherCounts() bool {
-	k := l.keys.Counts
-	return k.There && l.counted && (k.Counts != l.counts || k.Age < 0)
-}
-
-// lacking is what should be in a whole inbox, and is not. Blogs of stars need not: servers
-// have them in memory, or read SQL.
-func (l *cacheLook) lacking() (ids []social.ID) {
-	if !l.whole() {
-		return nil
-	}
-	there := map[social.ID]bool{}
-	for _, ref := range l.keys.Inbox.Refs {
-		there[ref.ID] = true
-	}
-	for _, ref := range l.published {
-		if !there[ref.ID] && ref.ID >= l.floor() && !l.stars[ref.AuthorID] {
-			ids = append(ids, ref.ID)
+		if isDoubtful(l) {
+			doubts = append(doubts, l)
 		}
 	}
-	return ids
-}
-
-// leftovers is what is in a whole inbox and shown to nobody. Of more blogs than are compared
-// it cannot be told.
-func (l *cacheLook) leftovers() (ids []social.ID) {
-	if !l.whole() || len(l.published) == maxCompared {
-		return nil
-	}
-	for _, ref := range l.keys.Inbox.Refs {
-		if !l.visible[ref.ID] {
-			ids = append(ids, ref.ID)
-		}
-	}
-	return ids
+	return k.lookAgain(ctx, doubts)
 }

@@ -61,31 +61,26 @@ func judgeCounts(c db.Counted) []Found {
 // row is not locked while rows are counted, so a star's followers wait for nothing. Two runs
 // at once do not both move them, since the actor is locked first.
 func (r *reconciler) mendCounts(ctx context.Context, who social.ID) error {
-	var found []Found
-	err := r.db.Transact(ctx, func(tx *db.Tx) error {
-		found = nil
+	return r.mend(ctx, func(tx *db.Tx) ([]Found, error) {
 		actor, c, err := lockCounts(ctx, tx, who)
 		if err != nil || c == nil { // or is gone meanwhile
-			return err
+			return nil, err
 		}
-		if found = judgeCounts(*c); len(found) == 0 || !r.cfg.Repair {
-			return nil
+		found := judgeCounts(*c)
+		if len(found) == 0 || !r.cfg.Repair {
+			return found, nil
 		}
 		if actor == nil {
 			// Above every version that there can have been: what caches hold is older.
 			if err := tx.EnsureActor(ctx, who, int64(r.clock.NowMS())); err != nil {
-				return err
+				return nil, err
 			}
 			if actor, c, err = lockCounts(ctx, tx, who); err != nil || c == nil {
-				return err
+				return nil, err
 			}
 		}
-		return writeCounts(ctx, tx, actor, *c)
+		return found, writeCounts(ctx, tx, actor, *c)
 	})
-	if err == nil {
-		r.report.add(found, r.cfg.Repair)
-	}
-	return err
 }
 
 // lockCounts locks a person's actor and counts the rows; nil for what is not there.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"kith/db"
@@ -14,88 +13,50 @@ import (
 // edges looks at all edges of the owners after one, up to another; with mirrors at those of
 // the targets, from where nothing is new but what has no row at its owner.
 func (r *reconciler) edges(ctx context.Context, mirrors bool, from, upTo social.ID) error {
-	read, after := r.db.EdgesAfter, social.Pair{UserID: from, TargetID: math.MaxInt64}
+	read := r.db.EdgesAfter
 	if mirrors {
-		read, after = r.db.MirrorsAfter, after.Reversed()
+		read = r.db.MirrorsAfter
 	}
-	for {
-		piece, err := read(ctx, after, upTo, edgePiece)
-		if err != nil {
-			return err
-		}
-		var doubtful []social.Pair
-		for _, e := range piece {
-			if kind, _ := judgeEdge(e); kind != "" && (kind == NoEdge || !mirrors) {
-				doubtful = append(doubtful, e.Pair)
-			}
-		}
-		for chunk := range slices.Chunk(doubtful, edgesAtOnce) {
-			if err := r.mendEdges(ctx, chunk); err != nil {
-				return err
-			}
-		}
-		r.report.Edges += len(piece)
-		if len(piece) < edgePiece {
-			return nil
-		}
-		after = piece[len(piece)-1].Pair
-	}
+	n, err := walk(ctx, mirrors, from, upTo, read, judgeEdge, r.mendEdges)
+	r.report.Edges += n
+	return err
 }
 
 // judgeEdge is what is wrong with an edge, empty for nothing, and how both sides should have
 // it; nil for ended now.
-func judgeEdge(e db.EdgeSides) (Drift, *db.Side) {
-	switch {
-	case e.Own == nil && e.Mirror == nil:
-		return "", nil
-	case e.Own == nil:
-		return NoEdge, nil
-	case e.Blocked && e.Own.State != social.NotFollowing:
+func judgeEdge(e db.EdgeSides) (Drift, *db.Side[social.FollowState]) {
+	if e.Blocked && e.Own != nil && e.Own.State != social.NotFollowing {
 		return EdgeAndBlock, nil
-	case e.Mirror == nil:
-		return NoMirror, e.Own
-	case *e.Mirror != *e.Own:
-		return OtherMirror, e.Own
 	}
-	return "", e.Own
+	return judgeSides(e, NoEdge, NoMirror, OtherMirror)
 }
 
 // mendEdges looks at edges again under the locks of their owners, without which nobody
 // changes them, and makes both sides of those that are wrong agree.
 func (r *reconciler) mendEdges(ctx context.Context, pairs []social.Pair) error {
-	var m edgeMending
-	err := r.db.Transact(ctx, func(tx *db.Tx) error {
-		var owners []social.ID
-		for _, p := range pairs {
-			owners = append(owners, p.UserID)
-		}
-		slices.Sort(owners)
-		actors, err := tx.LockActors(ctx, slices.Compact(owners))
+	return r.mend(ctx, func(tx *db.Tx) ([]Found, error) {
+		actors, err := lockOwners(ctx, tx, pairs)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		sides, err := tx.SidesOf(ctx, pairs)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		walls, err := tx.WallsOf(ctx, pairs)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for p, e := range sides {
 			e.Blocked = walls.Blocks[p] || walls.Blocks[p.Reversed()]
 			sides[p] = e
 		}
-		m = decideEdges(sides, actors, walls.Mutes, r.clock.NowMS())
+		m := decideEdges(sides, actors, walls.Mutes, r.clock.NowMS())
 		if !r.cfg.Repair {
-			return nil
+			return m.found, nil
 		}
-		return m.write(ctx, tx)
+		return m.found, m.write(ctx, tx)
 	})
-	if err == nil {
-		r.report.add(m.found, r.cfg.Repair)
-	}
-	return err
 }
 
 // edgeMending is what is wrong with some edges, and what mends them.
@@ -119,9 +80,9 @@ func decideEdges(sides map[social.Pair]db.EdgeSides, actors map[social.ID]*db.Ac
 		if kind == "" {
 			continue
 		}
-		m.found = append(m.found, Found{Kind: kind, Who: pair.UserID, Target: pair.TargetID, Detail: sidesText(e)})
+		m.found = append(m.found, Found{Kind: kind, Who: pair.UserID, Target: pair.TargetID, Detail: edgeText(e)})
 		if want == nil {
-			want = &db.Side{State: social.NotFollowing, Since: now}
+			want = &db.Side[social.FollowState]{State: social.NotFollowing, Since: now}
 		}
 		m.edges = append(m.edges, social.Edge{Pair: pair, State: want.State, Since: want.Since})
 		own, mirror := stateOf(e.Own), stateOf(e.Mirror)
@@ -140,14 +101,8 @@ func decideEdges(sides map[social.Pair]db.EdgeSides, actors map[social.ID]*db.Ac
 		}
 		m.events = append(m.events, told) // also of an owner who is nobody: the target's counts move
 	}
-	for _, id := range slices.Sorted(maps.Keys(owners)) {
-		m.actors = append(m.actors, owners[id])
-	}
-	for _, id := range slices.Sorted(maps.Keys(counts)) {
-		if n := counts[id]; n.Followers != 0 || n.Requests != 0 {
-			m.counts = append(m.counts, n)
-		}
-	}
+	maps.DeleteFunc(counts, func(_ social.ID, n db.CountChange) bool { return n.Followers == 0 && n.Requests == 0 })
+	m.actors, m.counts = ascending(owners), ascending(counts)
 	return m
 }
 
@@ -169,13 +124,6 @@ func (m edgeMending) write(ctx context.Context, tx *db.Tx) error {
 	return tx.Publish(ctx, social.Event{Kind: social.FollowEvent, Body: social.FollowBody{Changes: m.events}})
 }
 
-func stateOf(s *db.Side) social.FollowState {
-	if s == nil {
-		return social.NotFollowing
-	}
-	return s.State
-}
-
 func is(so bool) int64 {
 	if so {
 		return 1
@@ -183,19 +131,13 @@ func is(so bool) int64 {
 	return 0
 }
 
-// sidesText tells what is stored.
-func sidesText(e db.EdgeSides) string {
-	text := func(s *db.Side) string {
-		if s == nil {
-			return "no row"
-		}
-		return fmt.Sprintf("%s since %d", stateText(s.State), s.Since)
-	}
-	blocked := ""
+// edgeText tells what is stored.
+func edgeText(e db.EdgeSides) string {
+	text := sidesText(e, "following", "follower", stateText)
 	if e.Blocked {
-		blocked = "; one blocks the other"
+		text += "; one blocks the other"
 	}
-	return fmt.Sprintf("following: %s; follower: %s%s", text(e.Own), text(e.Mirror), blocked)
+	return text
 }
 
 func stateText(s social.FollowState) string {

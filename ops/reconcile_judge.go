@@ -2,18 +2,15 @@ package ops
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"kith/feed"
-	"kith/rdb"
 	"kith/social"
 )
 
 // lookAgain judges what was in doubt: it waits until everything committed before the doubt
 // has been brought to the caches, and looks again. What has moved on meanwhile is looked at
 // once more, a few times; what never stands still is not judged.
-func (r *reconciler) lookAgain(ctx context.Context, doubts []*cacheLook) error {
+func (k kept[L]) lookAgain(ctx context.Context, doubts []L) error {
 	for n := 1; len(doubts) > 0 && n < cacheLooks; n++ {
 		if n > 1 { // so that a key's age tells whether it was there before
 			select {
@@ -22,41 +19,52 @@ func (r *reconciler) lookAgain(ctx context.Context, doubts []*cacheLook) error {
 			case <-time.After(2 * ageSlack):
 			}
 		}
-		passed, err := r.awaitConsumer(ctx)
+		passed, err := k.awaitConsumer(ctx, k.consumer)
 		if err != nil {
 			return err
 		}
 		if !passed {
 			break
 		}
-		parts, err := r.believed(ctx)
-		if err != nil {
+		if doubts, err = k.lookOnce(ctx, doubts); err != nil {
 			return err
 		}
-		var open []*cacheLook
-		for _, first := range doubts {
-			now, err := r.look(ctx, first.who, parts)
-			if err != nil {
-				return err
-			}
-			found, settled := judgeCaches(first, now)
-			if err := r.mendCaches(ctx, now, found); err != nil {
-				return err
-			}
-			if !settled {
-				open = append(open, now)
-			}
-		}
-		doubts = open
 	}
-	r.report.Unjudged += len(doubts)
+	*k.unjudged += len(doubts)
 	return nil
 }
 
-// awaitConsumer waits until the consumer has passed every event that is there now. It says
+// lookOnce looks again, and gives what is open still.
+func (k kept[L]) lookOnce(ctx context.Context, doubts []L) (open []L, err error) {
+	parts, err := k.believed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]social.ID, len(doubts))
+	for i, l := range doubts {
+		ids[i] = l.about().of
+	}
+	n := 0
+	for now, err := range k.look(ctx, ids, parts) {
+		if err != nil {
+			return nil, err
+		}
+		found, settled := k.wrong(doubts[n], now)
+		n++
+		if err := k.mendKeys(ctx, now.about(), found); err != nil {
+			return nil, err
+		}
+		if !settled {
+			open = append(open, now)
+		}
+	}
+	return open, nil
+}
+
+// awaitConsumer waits until a consumer has passed every event that is there now. It says
 // no where that takes too long, and then at once: until that consumer works again, nothing
 // that is behind can be told from what is wrong.
-func (r *reconciler) awaitConsumer(ctx context.Context) (passed bool, err error) {
+func (r *reconciler) awaitConsumer(ctx context.Context, consumer string) (passed bool, err error) {
 	marks, err := r.db.LaneSeqs(ctx)
 	if err != nil {
 		return false, err
@@ -64,7 +72,7 @@ func (r *reconciler) awaitConsumer(ctx context.Context) (passed bool, err error)
 	tick := time.NewTicker(consumerPoll)
 	defer tick.Stop()
 	for deadline := time.Now().Add(consumerPatience); ; {
-		at, err := r.db.ConsumerPositions(ctx, feed.Consumer)
+		at, err := r.db.ConsumerPositions(ctx, consumer)
 		if err != nil {
 			return false, err
 		}
@@ -72,7 +80,7 @@ func (r *reconciler) awaitConsumer(ctx context.Context) (passed bool, err error)
 		for lane, mark := range marks {
 			passed = passed && at[lane] >= mark
 		}
-		if r.lagging = !passed && (r.lagging || time.Now().After(deadline)); passed || r.lagging {
+		if r.lagging[consumer] = !passed && (r.lagging[consumer] || time.Now().After(deadline)); passed || r.lagging[consumer] {
 			return passed, nil
 		}
 		select {
@@ -83,97 +91,46 @@ func (r *reconciler) awaitConsumer(ctx context.Context) (passed bool, err error)
 	}
 }
 
-// judgeCaches tells what is wrong with a person's caches from two looks, between which
-// everything that was committed before the first one's end has been brought to them; settled
-// is false where they moved on, so that a third look is needed.
-func judgeCaches(first, now *cacheLook) (found []Found, settled bool) {
+// wrong judges what can be judged.
+func (k kept[L]) wrong(first, now L) (found []Found, settled bool) {
+	f, n := first.about(), now.about()
 	switch {
-	case now.unseen != nil, first.unseen != nil, first.epoch != now.epoch && now.epoch != 0:
-		return nil, now.unseen == nil && !now.doubtful()
-	case now.garbled != nil:
-		return []Found{{Kind: CacheGarbled, Who: now.who, Detail: now.garbled.Error()}}, true
+	case n.unseen != nil, f.unseen != nil, f.epoch != n.epoch && n.epoch != 0:
+		return nil, !isDoubtful(now)
+	case n.garbled != nil:
+		garbled := Found{Kind: CacheGarbled, Who: n.of, Detail: n.garbled.Error()}
+		if n.ofBlog {
+			garbled.Who, garbled.Blog = 0, n.of
+		}
+		return []Found{garbled}, true
 	case !now.doubtful():
 		return nil, true
 	}
-	settled = true
-	add := func(kind Drift, known bool, detail string) {
-		if settled = settled && known; known {
-			found = append(found, Found{Kind: kind, Who: now.who, Detail: detail})
-		}
-	}
-	if now.otherFollowed() {
-		// Of one version there is one list. None is of a version that is yet to come, and one
-		// from before the first look would have been brought up to that, or dropped.
-		have := now.keys.Following.Version
-		known := have == now.version || have > now.version || have < first.version
-		add(CacheFollowing, known, fmt.Sprintf("%d at version %d, rows %d at version %d", len(now.keys.Following.Followed), have, len(now.followed), now.version))
-	}
-	if now.otherCounts() {
-		// Whatever changed counts has dropped them since: those that were wrong and are as old
-		// as that were not.
-		k := now.keys.Counts
-		known := k.Age < 0 || first.otherCounts() && k.Age > now.at.Sub(first.at)+ageSlack
-		add(CacheCounts, known, fmt.Sprintf("%s, rows %s", countsText(k.Counts), countsText(now.counts)))
-	}
-	// What both looks saw in the rows, with the same people followed, has been brought.
-	known := first.version == now.version
-	if lacking := both(first.published, now.lacking()); len(lacking) > 0 {
-		add(InboxLacks, known, fmt.Sprintf("%d, blog %d among them", len(lacking), lacking[0]))
-	}
-	if leftovers := shared(first.leftovers(), now.leftovers()); len(leftovers) > 0 {
-		add(InboxLeftovers, known, fmt.Sprintf("%d, blog %d among them", len(leftovers), leftovers[0]))
-	}
-	return found, settled
+	return k.judge(first, now)
 }
 
-func countsText(c social.Counts) string {
-	return fmt.Sprintf("%d followers, %d following, %d blogs", c.Followers, c.Following, c.Blogs)
-}
+// knownAt says that what differs and carries a version is wrong, and not only behind or ahead.
+// Of one version there is one value. None is of a version that is yet to come, and one from
+// before the first look would have been brought up to that, or dropped.
+func knownAt(have, first, now int64) bool { return have >= now || have < first }
 
-// both are the ids that are also of refs.
-func both(refs []social.BlogRef, ids []social.ID) []social.ID {
-	of := make([]social.ID, len(refs))
-	for i, ref := range refs {
-		of[i] = ref.ID
-	}
-	return shared(of, ids)
-}
-
-// shared are those of ids that are also in others.
-func shared(others, ids []social.ID) (common []social.ID) {
-	there := make(map[social.ID]bool, len(others))
-	for _, id := range others {
-		there[id] = true
-	}
-	for _, id := range ids {
-		if there[id] {
-			common = append(common, id)
-		}
-	}
-	return common
-}
-
-// mendCaches deletes the keys that are wrong: who reads next fills them.
-func (r *reconciler) mendCaches(ctx context.Context, l *cacheLook, found []Found) error {
+// mendKeys deletes the keys that are wrong: who reads next fills them.
+func (k kept[L]) mendKeys(ctx context.Context, l *looked, found []Found) error {
 	if len(found) == 0 {
 		return nil
 	}
-	if !r.cfg.Repair {
-		r.report.add(found, false)
+	if !k.cfg.Repair {
+		k.report.add(found, false)
 		return nil
 	}
 	for _, f := range found {
-		drops := map[Drift][]*rdb.Call{
-			CacheFollowing: {rdb.DropFollowing(l.who)}, CacheCounts: {rdb.DropCounts(l.who)},
-			InboxLacks: {rdb.DropInbox(l.who)}, InboxLeftovers: {rdb.DropInbox(l.who)},
-			CacheGarbled: {rdb.DropFollowing(l.who), rdb.DropCounts(l.who), rdb.DropInbox(l.who)},
-		}[f.Kind]
-		r.cfg.Redis.Run(ctx, func(int) int64 { return l.epoch }, drops...)
+		drops := k.drops(f.Kind, l.of)
+		k.cfg.Redis.Run(ctx, func(int) int64 { return l.epoch }, drops...)
 		mended := true
 		for _, c := range drops {
 			mended = mended && c.Err() == nil
 		}
-		r.report.add([]Found{f}, mended)
+		k.report.add([]Found{f}, mended)
 	}
 	return ctx.Err()
 }

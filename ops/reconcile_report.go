@@ -20,9 +20,17 @@ const (
 	WrongFollowers Drift = "user_count.followers is wrong"
 	WrongRequests  Drift = "user_count.requests is wrong"
 	WrongBlogs     Drift = "user_count.blogs is wrong"
+	NoLiker        Drift = "the blog_liker row is missing"
+	OtherLiker     Drift = "the blog_liker row differs"
+	NoLike         Drift = "the blog_like row is missing"
+	NoLikeCount    Drift = "the blog_count row is missing"
+	WrongLikes     Drift = "blog_count.likes is wrong"
+	WrongHeat      Drift = "blog_count.heat is wrong"
 	CacheFollowing Drift = "Redis has other people followed"
 	CacheCounts    Drift = "Redis has other counts"
 	InboxLacks     Drift = "the inbox lacks blogs"
+	CacheLikes     Drift = "Redis has other likes"
+	CacheLikeCount Drift = "Redis has another count of likes"
 	CacheGarbled   Drift = "a key of Redis cannot be read"
 	// InboxLeftovers is no drift: such entries are left when things happen at once, and are
 	// passed over by whoever reads the inbox. They only take up its room.
@@ -32,7 +40,8 @@ const (
 // drifts are all kinds, in their order.
 var drifts = []Drift{
 	NoMirror, OtherMirror, NoEdge, EdgeAndBlock, NoActor, NoCounts, WrongFollowing, WrongPending, WrongBlocking,
-	WrongMuting, WrongFollowers, WrongRequests, WrongBlogs, CacheFollowing, CacheCounts, InboxLacks, CacheGarbled, InboxLeftovers,
+	WrongMuting, WrongFollowers, WrongRequests, WrongBlogs, NoLiker, OtherLiker, NoLike, NoLikeCount, WrongLikes, WrongHeat,
+	CacheFollowing, CacheCounts, InboxLacks, CacheLikes, CacheLikeCount, CacheGarbled, InboxLeftovers,
 }
 
 // maxExamples is how many of a kind are told one by one.
@@ -41,10 +50,11 @@ const maxExamples = 10
 // Found is one thing that was found.
 type Found struct {
 	Kind Drift
-	Who  social.ID
-	// Target is at the other end of the edge; 0 where it is not about one.
-	Target social.ID
-	Detail string
+	// Who it is about; 0 where it is about a blog alone.
+	Who social.ID
+	// Target is at the other end of the edge, and Blog what is liked; 0 where it is not about one.
+	Target, Blog social.ID
+	Detail       string
 }
 
 // DriftCount is what was found of a kind.
@@ -56,13 +66,14 @@ type DriftCount struct {
 
 // Reconciled is what [Reconcile] did.
 type Reconciled struct {
-	// People, Edges and Keyed are how many people, rows of edges and people with keys in
-	// Redis were looked at.
-	People, Edges, Keyed int
+	// People, Blogs, Edges, Likes and Keyed are how many people, blogs that were ever liked,
+	// rows of edges and of likes, and people with keys in Redis were looked at.
+	People, Blogs, Edges, Likes, Keyed int
 	// Unjudged is of how many people the caches were not judged, since changes were still on
-	// their way to them, or Redis did not answer.
-	Unjudged int
-	// Next is the person from whom a run that was cut off goes on.
+	// their way to them, or Redis did not answer; UnjudgedLikes of how many people the likes,
+	// and of how many blogs the counts of those.
+	Unjudged, UnjudgedLikes int
+	// Next is the id, of a person or a blog, from which a run that was cut off goes on.
 	Next social.ID
 
 	counts map[Drift]*DriftCount

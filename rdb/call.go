@@ -21,6 +21,7 @@ type Call struct {
 	keys   func(epoch int64) []string
 	args   []any
 	cmd    *redis.Cmd
+	epoch  func(part int) int64 // instead of that of the others; see [Redis.Along]
 }
 
 var errNotSent = errors.New("not sent")
@@ -45,6 +46,7 @@ func unavailable(err error) error {
 // unless a server has lost its scripts: then those that it refused run last. It takes half
 // a second at most, and as much again where that is so. Every call has its own error.
 func (r *Redis) Run(ctx context.Context, epoch func(part int) int64, calls ...*Call) {
+	calls = withAlong(ctx, calls)
 	if len(calls) == 0 {
 		return
 	}
@@ -99,7 +101,11 @@ func (r *Redis) byServer(ctx context.Context, calls []*Call) map[*redis.Client][
 func (r *Redis) pipeline(ctx context.Context, epoch func(int) int64, calls []*Call, how eval) {
 	p := r.client.Pipeline()
 	for _, c := range calls {
-		keys := c.keys(epoch(c.Part))
+		of := epoch
+		if c.epoch != nil {
+			of = c.epoch
+		}
+		keys := c.keys(of(c.Part))
 		if c.script != nil {
 			c.cmd = how(p, c, keys)
 			continue

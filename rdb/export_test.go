@@ -57,10 +57,22 @@ var (
 	InboxKey     = inboxKey
 	FollowingKey = followingKey
 	CountKey     = countKey
+	LikesKey     = likesKey
+	OldLikesKey  = oldLikesKey
+	LikeCountKey = likeCountKey
 	WroteKey     = wroteKey
 	LeaseOf      = leaseOf
 	EpochKey     = epochKey
 )
+
+// The filter of old likes.
+var (
+	OldLikes  = oldLikes
+	BloomBits = bloomBits
+)
+
+// MaxOldLikes is up to how many likes it is kept.
+const MaxOldLikes = maxOldLikes
 
 // Answered is what Redis answered, as it is; nil for a failure.
 func (c *Call) Answered() any {

@@ -122,9 +122,7 @@ func DropInbox(who social.ID) *Call {
 
 // DropFollowing deletes whom a person follows, and ends the filling of it that is under way.
 func DropFollowing(who social.ID) *Call {
-	return &Call{Part: Partition(who), name: "DEL", keys: func(e int64) []string {
-		return []string{followingKey(e, who), leaseOf(followingKey(e, who))}
-	}}
+	return &Call{Part: Partition(who), name: "DEL", keys: withLease(who, followingKey)}
 }
 
 func inboxes(people []social.ID) func(int64) []string {
@@ -148,10 +146,7 @@ func FillFollowing(who social.ID, token string, version int64, followed []social
 }
 
 func fill(who social.ID, key func(int64, social.ID) string, args []any) *Call {
-	return &Call{
-		Part: Partition(who), script: fillScript, args: args,
-		keys: func(e int64) []string { return []string{key(e, who), leaseOf(key(e, who))} },
-	}
+	return &Call{Part: Partition(who), script: fillScript, args: args, keys: withLease(who, key)}
 }
 
 // Move is a change of whose blogs a feed has, brought to the caches of its owner.

@@ -78,8 +78,8 @@ func (r *Redis) FeedKeys(ctx context.Context, who social.ID, epoch int64) (k Fee
 	return k, k.Counts.parse(counts, countsLife.Val())
 }
 
-// Keyed are those of these people for whom Redis holds anything that FeedKeys tells, in
-// their order, in one round trip to each server; at most a thousand. UNAVAILABLE where a
+// Keyed are those of these people for whom Redis holds anything that FeedKeys or LikeKeys
+// tells, in their order, in one round trip to each server; at most a thousand. UNAVAILABLE where a
 // server does not answer.
 func (r *Redis) Keyed(ctx context.Context, people []social.ID, epoch func(part int) int64) ([]social.ID, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
@@ -88,7 +88,7 @@ func (r *Redis) Keyed(ctx context.Context, people []social.ID, epoch func(part i
 	found := make([]*redis.IntCmd, len(people))
 	for i, who := range people {
 		e := epoch(Partition(who))
-		found[i] = p.Exists(ctx, inboxKey(e, who), followingKey(e, who), countKey(e, who))
+		found[i] = p.Exists(ctx, inboxKey(e, who), followingKey(e, who), countKey(e, who), likesKey(e, who))
 	}
 	if _, err := p.Exec(ctx); err != nil {
 		return nil, unavailable(err)

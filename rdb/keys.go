@@ -42,6 +42,38 @@ func followingKey(epoch int64, who social.ID) string { return cacheKey("followin
 //	rebuilt   on the next reading, under the lease
 func countKey(epoch int64, who social.ID) string { return cacheKey("count", epoch, who) }
 
+// likesKey is the newest likes of a person.
+//
+//	type      ZSET of 8-byte ids of blogs by since; the members v, f and g have, as scores
+//	          -1-n so that they are below all others, the version of the person's likes,
+//	          the floor, and the generation, a random number that each filling draws
+//	meaning   what the person likes, as of that version. A blog that is not in it and is
+//	          newer than the floor is not liked, since nobody likes one before it exists:
+//	          the floor is the highest since that was ever trimmed or left out
+//	bound     1,000 likes
+//	lifetime  7 days since it was read
+//	rebuilt   on the next reading, under the lease (lua/liked.lua, lua/filllikes.lua)
+func likesKey(epoch int64, who social.ID) string { return cacheKey("likes", epoch, who) }
+
+// oldLikesKey is a Bloom filter of the likes at and below the floor.
+//
+//	type      text: generation and how many more may be added, 15 digits each, then bits
+//	meaning   what is not in it is not liked, if the generation is that of likesKey; what
+//	          is may be. Ends of likes leave it as it is
+//	bound     10 bits for each of 100,000 likes; of who has more there is none
+//	lifetime  that of likesKey
+//	rebuilt   with likesKey
+func oldLikesKey(epoch int64, who social.ID) string { return cacheKey("oldlikes", epoch, who) }
+
+// likeCountKey is how many like a blog.
+//
+//	type      text: likes, version
+//	meaning   as in SQL at that version; whoever changes it sets a newer one
+//	bound     one for each blog
+//	lifetime  an hour
+//	rebuilt   on the next reading, under the lease
+func likeCountKey(epoch int64, blog social.ID) string { return cacheKey("likecount", epoch, blog) }
+
 // wroteKey says that a person wrote lately.
 //
 //	type      text, empty

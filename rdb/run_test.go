@@ -58,11 +58,17 @@ func TestLostScriptsAreNoCallersConcern(t *testing.T) {
 	passed, want := 0, []social.ID{}
 	p.follows(0)
 	p.has(500, true)
+	p.likes(20, 0)
 	for v := range social.ID(25) {
 		c := social.FollowChange{UserID: p.id, TargetID: v + 1, State: follow, Version: int64(v + 1)}
 		m := rdb.NewMove(social.FollowCall{FollowChange: c, Changed: true})
 		take := rdb.TakeCounts(p.id, token())
+		liked := rdb.NewLiked(p.id, token(), at(1, v))
+		count := rdb.TakeLikeCount(p.id, token())
 		p.run(rdb.DropCounts(p.id), m.Call, take.Call, rdb.NewWrote(p.id).Call,
+			likeCall(p.id, 20, change{v: int64(v + 1), blog: at(1, v), is: social.Liked, at: 1}), liked.Call,
+			rdb.FillLikes(p.id, token(), 20, 1, nil), count.Call, rdb.FillLikeCount(p.id, token(), social.LikeCount{}),
+			rdb.RenewLikeCount(p.id, social.LikeCount{Version: 1}),
 			rdb.Push(rdb.Partition(p.id), []social.ID{p.id}, 500, by(v+1, at(1, v))...))
 		want = append(want, v+1)
 		passed += passes(t, l, 1, "x", minute)
@@ -70,6 +76,8 @@ func TestLostScriptsAreNoCallersConcern(t *testing.T) {
 	p.knows("followed", 25, want...)
 	equal(t, "entries", len(p.inbox()), 26)
 	equal(t, "let through", passed, 20)
+	kept := p.kept()
+	equal(t, "likes", []any{kept.version, len(kept.ids), kept.filter()}, []any{25, 20, "room for 5"})
 	close(done)
 	flushing.Wait()
 }
@@ -100,7 +108,10 @@ func allKinds(id social.ID) []*rdb.Call {
 		rdb.NewHome(id, head, false, 9, token()).Call, rdb.Build(id, token(), 9, nil, true), rdb.Push(part, ids, 9, ref),
 		rdb.Remove(part, ids, ref), rdb.DropInbox(id), rdb.FillFollowing(id, token(), 1, nil),
 		rdb.NewMove(social.FollowCall{}).Call, rdb.DropCounts(id), rdb.TakeCounts(id, token()).Call,
-		rdb.FillCounts(id, token(), social.Counts{}), rdb.MarkWrote(id), rdb.NewWrote(id).Call, rdb.BeginEpoch(part, 1, rdb.History{}),
+		rdb.FillCounts(id, token(), social.Counts{}), rdb.MarkWrote(id), rdb.NewWrote(id).Call,
+		rdb.NewLiked(id, token(), id).Call, rdb.FillLikes(id, token(), 9, 1, nil), rdb.NewLike(social.LikeCall{}, 9), rdb.DropLikes(id),
+		rdb.TakeLikeCount(id, token()).Call, rdb.FillLikeCount(id, token(), social.LikeCount{}), rdb.RenewLikeCount(id, social.LikeCount{}),
+		rdb.BeginEpoch(part, 1, rdb.History{}),
 	}
 }
 

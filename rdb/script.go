@@ -11,15 +11,19 @@ import (
 var sources embed.FS
 
 var (
-	buildScript  = script("build")
-	fillScript   = script("fill")
-	homeScript   = script("home")
-	limitScript  = script("limit")
-	moveScript   = script("move")
-	pushScript   = script("push")
-	removeScript = script("remove")
-	takeScript   = script("take")
-	wroteScript  = script("wrote")
+	buildScript     = script("build")
+	fillScript      = script("fill")
+	fillLikesScript = script("filllikes")
+	homeScript      = script("home")
+	likeScript      = script("like")
+	likedScript     = script("liked")
+	limitScript     = script("limit")
+	moveScript      = script("move")
+	pushScript      = script("push")
+	removeScript    = script("remove")
+	renewScript     = script("renew")
+	takeScript      = script("take")
+	wroteScript     = script("wrote")
 )
 
 // Load makes all servers know the scripts, so that the first to run them need not send
@@ -28,7 +32,8 @@ func (r *Redis) Load(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
 	for _, s := range []*redis.Script{
-		buildScript, fillScript, homeScript, limitScript, moveScript, pushScript, removeScript, takeScript, wroteScript,
+		buildScript, fillScript, fillLikesScript, homeScript, likeScript, likedScript, limitScript, moveScript,
+		pushScript, removeScript, renewScript, takeScript, wroteScript,
 	} {
 		_ = s.Load(ctx, r.client).Err()
 	}

@@ -49,16 +49,9 @@ func (r query) FollowFeed(ctx context.Context, first *int, after *string, last *
 	if err != nil {
 		return nil, err
 	}
-	authors := make([]social.ID, len(part.Items))
-	for i, e := range part.Items {
-		authors[i] = e.Author.ID
-	}
-	if err := prefetch(ctx, "author.", authors); err != nil {
-		return nil, err
-	}
 	c := blogs(ctx, social.FeedCursor, viewer, part)
 	c.LiveCursor = live
-	return c, nil
+	return c, prefetchBlogs(ctx, c.Nodes)
 }
 
 // liveCursor is from where a subscription goes on after a page that is read later; nil where

@@ -76,6 +76,10 @@ func (r userConnection) TotalCount(ctx context.Context, c *graph.UserConnection)
 		n, err = countSeen(ctx, l.KnownCounts, c.Owner)
 	case social.HandlesCursor:
 		n, err = r.Accounts.CountFound(ctx, c.Prefix)
+	case social.LikersCursor:
+		var count social.LikeCount
+		count, err = l.LikeCounts.Load(ctx, c.Owner)
+		n = count.Likes
 	case social.RequestsCursor, social.BlockedCursor, social.MutedCursor:
 		n, err = r.ownCount(ctx, c)
 	default:

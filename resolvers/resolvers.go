@@ -13,6 +13,7 @@ import (
 	"kith/feed"
 	"kith/follow"
 	"kith/graph"
+	"kith/like"
 	"kith/loaders"
 	"kith/social"
 )
@@ -23,6 +24,9 @@ type Root struct {
 	Graph    *follow.Graph
 	Feed     *feed.Feed
 	Live     *feed.Live
+	Likes    *like.Likes
+	// LikeCounts are what subscriptions to counts hear of.
+	LikeCounts *like.Live
 	// Seal closes the cursors of lists of people.
 	Seal *social.Seal
 }

@@ -22,6 +22,9 @@ const (
 	RequestsCursor
 	BlockedCursor
 	MutedCursor
+	LikersCursor // of a blog
+	LikedCursor  // of a person, as whom the viewer sees
+	HotCursor    // of one snapshot, whose time is the owner
 )
 
 // Cursor is a place in a list: reading resumes strictly after the entry of this time and

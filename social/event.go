@@ -8,6 +8,7 @@ const (
 	FollowEvent EventKind = "follow" // FollowBody
 	BlogEvent   EventKind = "blog"   // BlogBody
 	UserEvent   EventKind = "user"   // UserBody
+	LikeEvent   EventKind = "like"   // LikeBody
 )
 
 // Event is a change that others react to. It is a hint: whoever reads it looks at the

@@ -19,6 +19,18 @@ var invariants = []struct{ what, query string }{
 	{"a wrong number of blogs", `
 		SELECT COUNT(*) FROM user_count c WHERE c.blogs <>
 			(SELECT COUNT(*) FROM blog b WHERE b.author_id = c.user_id AND b.status = 0)`},
+	{"a like without its other side", `
+		SELECT COUNT(*) FROM blog_like l LEFT JOIN blog_liker r ON r.blog_id = l.blog_id AND r.user_id = l.user_id
+		WHERE r.user_id IS NULL OR r.state <> l.state OR r.since <> l.since`},
+	{"an other side without its like", `
+		SELECT COUNT(*) FROM blog_liker r LEFT JOIN blog_like l ON l.user_id = r.user_id AND l.blog_id = r.blog_id
+		WHERE l.user_id IS NULL`},
+	{"a wrong number of likes", `
+		SELECT COUNT(*) FROM blog_count c WHERE c.likes <>
+			(SELECT COUNT(*) FROM blog_liker l WHERE l.blog_id = c.blog_id AND l.state = 1)`},
+	{"likes that are not counted", `
+		SELECT COUNT(*) FROM blog_liker l LEFT JOIN blog_count c ON c.blog_id = l.blog_id WHERE l.state = 1 AND c.blog_id IS NULL`},
+	{"heat of no likes", `SELECT COUNT(*) FROM blog_count c WHERE c.likes = 0 AND c.heat IS NOT NULL`},
 	{"a lane whose number is not its last event's", `
 		SELECT COUNT(*) FROM lane l WHERE l.seq <>
 			(SELECT COALESCE(MAX(o.seq), 0) FROM outbox o WHERE o.lane = l.lane)`},
@@ -27,7 +39,7 @@ var invariants = []struct{ what, query string }{
 			(SELECT COUNT(*) + COALESCE(MIN(o.seq) - 1, 0) FROM outbox o WHERE o.lane = l.lane)`},
 }
 
-// CheckInvariants holds the rows against each other: both sides of every edge, every
+// CheckInvariants holds the rows against each other: both sides of every edge and like, every
 // count against its rows, lanes without gaps. What was trimmed, the oldest of a lane, is none;
 // a lane that was trimmed whole is.
 func (s *Store) CheckInvariants(t testing.TB) {

@@ -166,7 +166,7 @@ func (r *Redis) each(do func(*RedisNode)) {
 func (r *Redis) await(t testing.TB) {
 	t.Helper()
 	r.each(func(n *RedisNode) {
-		if n.runs() && !n.frozen {
+		if n.server.runs() && !n.frozen {
 			n.await(t)
 		}
 	})

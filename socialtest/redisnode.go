@@ -5,10 +5,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -20,24 +16,20 @@ import (
 type RedisNode struct {
 	redis  *Redis
 	addr   string
-	bus    string // in a cluster, the port where nodes talk to each other
-	dir    string // of all its files; it survives Kill
-	args   []string
+	bus    string                // in a cluster, the port where nodes talk to each other
 	client redis.UniversalClient // of this node alone
-
-	process *os.Process
-	ended   chan struct{} // closed when the process has ended; nil before the first starts
-	frozen  bool
+	server process
+	frozen bool
 }
 
 func newNode(t testing.TB, r *Redis) *RedisNode {
 	t.Helper()
-	n := &RedisNode{redis: r, addr: heldAddress(t), dir: t.TempDir()}
+	n := &RedisNode{redis: r, addr: heldAddress(t), server: process{command: "redis-server", dir: t.TempDir()}}
 	host, port, _ := net.SplitHostPort(n.addr)
-	n.args = []string{"--bind", host, "--port", port, "--dir", n.dir, "--save", "", "--appendonly", "no"}
+	n.server.args = []string{"--bind", host, "--port", port, "--dir", n.server.dir, "--save", "", "--appendonly", "no"}
 	if r.cluster {
 		_, n.bus, _ = net.SplitHostPort(heldAddress(t))
-		n.args = append(n.args, "--cluster-enabled", "yes", "--cluster-port", n.bus,
+		n.server.args = append(n.server.args, "--cluster-enabled", "yes", "--cluster-port", n.bus,
 			"--cluster-node-timeout", "2000", // tests keep all cores busy: who is late must not be taken for dead
 			"--cluster-require-full-coverage", "no")
 	}
@@ -62,57 +54,17 @@ func (n *RedisNode) Freeze(t testing.TB) { t.Helper(); n.freeze(t) }
 // Thaw is [Redis.Thaw] of this node.
 func (n *RedisNode) Thaw(t testing.TB) { t.Helper(); n.thaw(t); n.redis.await(t) }
 
-func (n *RedisNode) runs() bool {
-	if n.ended == nil {
-		return false
-	}
-	select {
-	case <-n.ended:
-		return false
-	default:
-		return true
-	}
-}
-
-// launch starts the process. The thread that starts it lives as long as it does, since the
-// system takes that thread's end for the parent's.
 func (n *RedisNode) launch(t testing.TB) {
 	t.Helper()
-	if n.runs() {
-		return
+	if !n.server.runs() {
+		n.server.launch(t)
+		n.frozen = false
 	}
-	log, err := os.OpenFile(n.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	must(t, err)
-	defer func() { _ = log.Close() }()
-	cmd := exec.Command("redis-server", n.args...)
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, dieWithParent()
-	started, ended := make(chan error), make(chan struct{})
-	go func() {
-		defer close(ended)
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait()
-		}
-	}()
-	if err := <-started; err != nil {
-		t.Fatalf("%v: run the tests by make test", err)
-	}
-	n.process, n.ended, n.frozen = cmd.Process, ended, false
 }
 
-// kill also ends what is frozen: SIGKILL needs nobody awake.
 func (n *RedisNode) kill(t testing.TB) {
 	t.Helper()
-	if !n.runs() {
-		return
-	}
-	if err := n.process.Kill(); !errors.Is(err, os.ErrProcessDone) {
-		must(t, err)
-	}
-	<-n.ended
+	n.server.kill(t)
 	n.frozen = false
 }
 
@@ -122,11 +74,11 @@ func (n *RedisNode) freeze(t testing.TB) {
 	if n.frozen {
 		return
 	}
-	must(t, n.process.Signal(syscall.SIGSTOP))
+	must(t, n.server.process.Signal(syscall.SIGSTOP))
 	n.frozen = true
 	for {
 		var status syscall.WaitStatus
-		_, err := syscall.Wait4(n.process.Pid, &status, syscall.WUNTRACED, nil)
+		_, err := syscall.Wait4(n.server.process.Pid, &status, syscall.WUNTRACED, nil)
 		if errors.Is(err, syscall.EINTR) {
 			continue
 		}
@@ -137,8 +89,8 @@ func (n *RedisNode) freeze(t testing.TB) {
 
 func (n *RedisNode) thaw(t testing.TB) {
 	t.Helper()
-	if n.runs() {
-		must(t, n.process.Signal(syscall.SIGCONT))
+	if n.server.runs() {
+		must(t, n.server.process.Signal(syscall.SIGCONT))
 	}
 	n.frozen = false
 }
@@ -150,10 +102,10 @@ func (n *RedisNode) await(t testing.TB) {
 	deadline := time.After(30 * time.Second)
 	for !n.ready() {
 		select {
-		case <-n.ended:
-			t.Fatalf("redis-server at %s ended:\n%s", n.addr, n.log())
+		case <-n.server.ended:
+			t.Fatalf("redis-server at %s ended:\n%s", n.addr, n.server.log())
 		case <-deadline:
-			t.Fatalf("redis-server at %s does not answer:\n%s", n.addr, n.log())
+			t.Fatalf("redis-server at %s does not answer:\n%s", n.addr, n.server.log())
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
@@ -171,25 +123,16 @@ func (n *RedisNode) ready() bool {
 func (n *RedisNode) snapshot(t testing.TB) {
 	t.Helper()
 	must(t, n.client.Save(context.Background()).Err())
-	must(t, os.Rename(n.file("dump.rdb"), n.file("kept.rdb")))
+	must(t, os.Rename(n.server.file("dump.rdb"), n.server.file("kept.rdb")))
 }
 
 // putBack lets a start find the snapshot, until forget.
 func (n *RedisNode) putBack(t testing.TB) {
 	t.Helper()
-	must(t, os.Link(n.file("kept.rdb"), n.file("dump.rdb")))
+	must(t, os.Link(n.server.file("kept.rdb"), n.server.file("dump.rdb")))
 }
 
 func (n *RedisNode) forget(t testing.TB) {
 	t.Helper()
-	must(t, os.Remove(n.file("dump.rdb")))
-}
-
-func (n *RedisNode) file(name string) string { return filepath.Join(n.dir, name) }
-
-// log is the end of what the server said.
-func (n *RedisNode) log() string {
-	b, _ := os.ReadFile(n.file("log"))
-	lines := strings.Split(string(b), "\n")
-	return strings.Join(lines[max(0, len(lines)-30):], "\n")
+	must(t, os.Remove(n.server.file("dump.rdb")))
 }

@@ -144,10 +144,11 @@ func beSockets(in io.Reader, out io.Writer) error {
 
 func dialFeed(url, token string) (*websocket.Conn, error) {
 	d := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}, ReadBufferSize: 512, WriteBufferSize: 512}
-	c, _, err := d.Dial(url, nil)
+	c, answer, err := d.Dial(url, nil)
 	if err != nil {
 		return nil, err
 	}
+	_ = answer.Body.Close() // it is empty
 	for _, m := range []string{
 		`{"type":"connection_init","payload":{"Authorization":"Bearer ` + token + `"}}`,
 		`{"type":"subscribe","id":"1","payload":{"query":"subscription { feedItemAdded { cursor node { id title author { id handle } } } }"}}`,

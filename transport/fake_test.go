@@ -241,6 +241,19 @@ func (b fakeBlog) Author(context.Context, *social.Blog) (*social.User, error) {
 	return b.f.person("ada"), nil
 }
 
+func (fakeBlog) LikeCount(context.Context, *social.Blog) (int, error) { return 1, nil }
+
+func (fakeBlog) ViewerHasLiked(context.Context, *social.Blog) (bool, error) { return true, nil }
+
+func (b fakeBlog) Likers(ctx context.Context, _ *social.Blog, first *int, after *string) (*graph.UserConnection, error) {
+	return fakeUser{f: b.f}.Followers(ctx, nil, first, after)
+}
+
+func (f *fake) LikeCountChanged(context.Context, string) (<-chan *social.Blog, error) {
+	f.calls.Add(1)
+	return nil, social.Errorf(social.NotFound, "there is no such blog")
+}
+
 type fakeUsers struct{}
 
 func (fakeUsers) TotalCount(context.Context, *graph.UserConnection) (int, error) { return 1, nil }
