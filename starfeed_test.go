@@ -171,6 +171,32 @@ func TestAServerThatDoesNotKnowTheStarsReadsSQL(t *testing.T) {
 	})
 }
 
+// A server that missed events forgets what it has of stars.
+func TestAServerThatMissedEventsReadsItsStarsAnew(t *testing.T) {
+	t.Parallel()
+	eachShared(t, 2, starsPast(1, 1000), func(t *testing.T, w *cachedWorld) {
+		defer w.close()
+		star, fans := w.person(t), w.persons(t, 2)
+		for _, f := range fans {
+			f.follow(t, star)
+		}
+		w.awaitStar(t, star)
+		star.publish(t, "heard of")
+		w.drained(t)
+		w.heard(t)
+		read := func() []string { return fans[0].at(w.servers[1]).feed(t, 10, "").titles }
+		same(t, "blogs", len(read()), 1) // which makes the inbox
+		same(t, "blogs", len(read()), 1) // and the server's memory
+		w.halt(1)
+		star.publish(t, "missed")
+		w.drained(t)
+		w.Exec(t, "DELETE FROM outbox")
+		w.begin(1)
+		w.heard(t)
+		same(t, "feed", strings.Join(read(), ", "), "missed, heard of")
+	})
+}
+
 // A follow of a star, a mute and their ends show at once through every server.
 func TestWhoFollowsAStarSeesItInTheFeedAtOnce(t *testing.T) {
 	t.Parallel()
@@ -228,7 +254,7 @@ func TestAWarmFeedPageWithStarsTakesOneRoundTrip(t *testing.T) {
 				reader := w.person(t)
 				w.Clock.Advance(time.Second)
 				authors := w.crowd(t, reader, 50)
-				ids := w.spread(time.Minute, time.Minute, 800)
+				ids := w.spread(time.Minute, time.Minute, 799)
 				w.writeBlogs(t, ids, func(i int) social.ID { return authors[i%len(authors)] })
 				w.Exec(t, "UPDATE user SET star_since = 1 WHERE id BETWEEN ? AND ?", authors[0], authors[stars-1])
 				if err := s.feed.Stars.Load(t.Context()); err != nil {
@@ -242,8 +268,11 @@ func TestAWarmFeedPageWithStarsTakesOneRoundTrip(t *testing.T) {
 				w.calm(t)
 				read()
 				eventually(t, "warm", trips{1, 0}, func() trips { return counting(s, read) })
-				s.feed.Stars.Heard(social.UserBody{UserID: authors[len(authors)-1], Star: true})
+				last := authors[len(authors)-1]
+				s.feed.Stars.Heard(social.UserBody{UserID: last, Star: true})
+				w.writeBlogs(t, w.at(time.Second, 1), func(int) social.ID { return last }) // of which no inbox hears
 				same(t, "with one star more", counting(s, read).redis, 1)
+				same(t, "the newest", me.OK(t, pageOf20, nil).Get("followFeed.nodes.0.title").String(), w.at(time.Second, 1)[0].String())
 				eventually(t, "warm", trips{1, 0}, func() trips { return counting(s, read) })
 				readBelowTheFloor(t, s, me)
 			})
