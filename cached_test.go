@@ -152,8 +152,8 @@ func (w *cachedWorld) awaitOn(t testing.TB) {
 // drained waits until every event has been consumed.
 func (w *cachedWorld) drained(t testing.TB) {
 	t.Helper()
-	w.Await(t, `SELECT COUNT(*) = 0 FROM lane l LEFT JOIN consumed c ON c.lane = l.lane AND c.consumer = 'feed'
-		WHERE l.seq > COALESCE(c.position, 0)`)
+	w.Await(t, `SELECT COUNT(*) = 0 FROM lane l CROSS JOIN (SELECT 'feed' AS consumer UNION ALL SELECT 'like') k
+		LEFT JOIN consumed c ON c.lane = l.lane AND c.consumer = k.consumer WHERE l.seq > COALESCE(c.position, 0)`)
 }
 
 // embedded is the Redis of the embedded stores, in the hands of a test.

@@ -16,14 +16,6 @@ func liking(user, blog social.ID, state social.LikeState, since social.Millis) s
 	return social.Like{Pair: social.Pair{UserID: user, TargetID: blog}, State: state, Since: since}
 }
 
-// putLikes writes likes on both sides.
-func putLikes(t testing.TB, d *db.DB, likes ...social.Like) {
-	t.Helper()
-	write(t, d, func(ctx context.Context, tx *db.Tx) error {
-		return errors.Join(tx.PutLikes(ctx, likes), tx.PutLikers(ctx, likes))
-	})
-}
-
 // putBrokenLikes writes likes whose sides agree and likes whose sides do not.
 func putBrokenLikes(t testing.TB, s *socialtest.Store) {
 	t.Helper()

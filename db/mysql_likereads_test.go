@@ -19,9 +19,9 @@ const (
 	likeMoment = 1_700_000_000_000
 )
 
-// liking writes them, those who are 3 and 2 with as many that are hidden or have ended, and
+// writeManyLikes writes them, those who are 3 and 2 with as many that are hidden or have ended, and
 // heat for all of the blogs.
-func liking(t testing.TB, s *socialtest.Store) {
+func writeManyLikes(t testing.TB, s *socialtest.Store) {
 	t.Helper()
 	people(t, s.DB, 1, 2)
 	since := fmt.Sprintf("%d + LEAST(seq, %d)", likeMoment, likeRows-likeTies)
@@ -41,7 +41,7 @@ func liking(t testing.TB, s *socialtest.Store) {
 // it gives, and no more.
 func TestReadingsOfLikesReadNoMoreThanThemselves(t *testing.T) {
 	onMySQL(t, func(t *testing.T, s *socialtest.Store) {
-		liking(t, s)
+		writeManyLikes(t, s)
 		const size = 20
 		reads := func(what string, most int, read func(ctx context.Context, tx *db.Tx) error) {
 			t.Helper()
