@@ -73,7 +73,12 @@ func (r *reconciled) counts(t *testing.T) {
 // keysOf are the keys of a kind of a person: one or none.
 func (r *reconciled) keysOf(t *testing.T, kind string, who int) []string {
 	t.Helper()
-	keys, err := r.redis.Client().Keys(t.Context(), kind+":*:"+r.p[who].id.String()).Result()
+	return r.keys(t, kind, r.p[who].id)
+}
+
+func (r *reconciled) keys(t *testing.T, kind string, of social.ID) []string {
+	t.Helper()
+	keys, err := r.redis.Client().Keys(t.Context(), kind+":*:"+of.String()).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +215,8 @@ func (r *reconciled) state(t *testing.T) string {
 	var b strings.Builder
 	for _, q := range []string{
 		"SELECT * FROM actor ORDER BY 1", "SELECT * FROM user_count ORDER BY 1", "SELECT * FROM following ORDER BY 1, 2",
-		"SELECT * FROM follower ORDER BY 1, 2", "SELECT * FROM lane ORDER BY 1",
+		"SELECT * FROM follower ORDER BY 1, 2", "SELECT * FROM blog_like ORDER BY 1, 2", "SELECT * FROM blog_liker ORDER BY 1, 2",
+		"SELECT * FROM blog_count ORDER BY 1", "SELECT * FROM lane ORDER BY 1",
 	} {
 		rows, err := r.SQL.Queryx(q)
 		if err != nil {
@@ -242,6 +248,7 @@ func (r *reconciled) mends(t *testing.T, what string, ds ...damage) {
 	t.Helper()
 	if r.redis != nil {
 		r.redis.DropKeys(t, "count:*") // that follow from rows are damages of their own
+		r.redis.DropKeys(t, "likecount:*")
 	}
 	for _, d := range ds {
 		d.plant(t, r)
@@ -257,13 +264,21 @@ func (r *reconciled) mends(t *testing.T, what string, ds ...damage) {
 	r.CheckInvariants(t)
 }
 
+// newReconciled is a world on MariaDB and Redis, with one server at work, of which few likes of
+// each person are kept.
+func newReconciled(t *testing.T) (*reconciled, *cachedWorld) {
+	t.Helper()
+	redis := socialtest.NewRedis(t)
+	w := newCachedWorld(t, socialtest.NewMySQL(t), redis, 1, func(_ int, cfg *settings) { cfg.likesKept = 3 })
+	t.Cleanup(w.close)
+	return &reconciled{world: w.world, redis: redis, drain: w.drained}, w
+}
+
 func eachReconciled(t *testing.T, test func(t *testing.T, r *reconciled)) {
 	t.Run("mysql and redis", func(t *testing.T) {
 		t.Parallel()
-		redis := socialtest.NewRedis(t)
-		w := newCachedWorld(t, socialtest.NewMySQL(t), redis, 1, nil)
-		t.Cleanup(w.close)
-		test(t, &reconciled{world: w.world, redis: redis, drain: w.drained})
+		r, _ := newReconciled(t)
+		test(t, r)
 	})
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
@@ -315,10 +330,7 @@ func (r *reconciled) blockAgain(t *testing.T) {
 // What no reader sees is told and mended, and is no drift.
 func TestReconcileTellsOfLeftoversInInboxesWithoutAlarm(t *testing.T) {
 	t.Parallel()
-	redis := socialtest.NewRedis(t)
-	w := newCachedWorld(t, socialtest.NewMySQL(t), redis, 1, nil)
-	t.Cleanup(w.close)
-	r := &reconciled{world: w.world, redis: redis, drain: w.drained}
+	r, _ := newReconciled(t)
 	r.settle(t)
 	r.Exec(t, "UPDATE blog SET status = 1 WHERE id = ?", numberOf(t, r.blogs[3]))
 	bySQL("UPDATE user_count SET blogs = blogs - 1 WHERE user_id = ?", []int{theLeaver})(t, r)
@@ -331,10 +343,7 @@ func TestReconcileTellsOfLeftoversInInboxesWithoutAlarm(t *testing.T) {
 // While nobody brings changes to the caches, what is behind is not called wrong.
 func TestReconcileJudgesNoCachesThatChangesAreOnTheirWayTo(t *testing.T) {
 	t.Parallel()
-	redis := socialtest.NewRedis(t)
-	w := newCachedWorld(t, socialtest.NewMySQL(t), redis, 1, nil)
-	t.Cleanup(w.close)
-	r := &reconciled{world: w.world, redis: redis, drain: w.drained}
+	r, w := newReconciled(t)
 	r.settle(t)
 	w.halt(0)
 	r.p[theAuthor].publish(t, "on its way")

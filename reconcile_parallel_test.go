@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,41 +43,46 @@ func TestReconcileBesideParallelChangesFindsNothing(t *testing.T) {
 				people[i].OK(t, `mutation { updateProfile(input: {isPrivate: true}) { user { id } } }`, nil)
 			}
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		for _, p := range people {
-			for range 2 {
-				all.Go(func() {
-					for ctx.Err() == nil {
-						s, other := w.servers[rand.IntN(len(w.servers))], people[rand.IntN(len(people))]
-						if err := relate(t.Context(), s, p, other); err != nil {
-							t.Error(err)
-						}
-					}
-				})
-			}
-		}
-		judged := 0
-		for n := range reconcileRounds {
-			report := w.reconcile(t, ops.ReconcileConfig{Repair: n%2 == 1})
-			if found, _ := report.Drift(); found > 0 {
-				t.Errorf("round %d: %+v", n, report.Counts())
-			}
-			judged += report.Keyed - report.Unjudged
-		}
-		stop()
-		all.Wait()
-		w.drained(t)
-		report := w.reconcile(t, ops.ReconcileConfig{})
-		if found, _ := report.Drift(); found > 0 || report.Unjudged > 0 || report.People != len(people) {
-			t.Errorf("at rest: %+v, %d not judged", report.Counts(), report.Unjudged)
-		}
-		if judged == 0 {
-			t.Error("no caches were judged while people acted")
-		}
-		t.Logf("caches judged %d times, %d edges", judged, report.Edges)
-		w.CheckInvariants(t)
+		w.actBeside(t, people, func(s *server, p person) error { return relate(t.Context(), s, p, people[rand.IntN(len(people))]) })
 	})
+}
+
+// actBeside looks and mends beside people who act, and sees nothing found, then and at rest.
+func (w *cachedWorld) actBeside(t *testing.T, people []person, act func(*server, person) error) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for _, p := range people {
+		for range 2 {
+			all.Go(func() {
+				for ctx.Err() == nil {
+					if err := act(w.servers[rand.IntN(len(w.servers))], p); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	judged := 0
+	for n := range reconcileRounds {
+		report := w.reconcile(t, ops.ReconcileConfig{Repair: n%2 == 1})
+		if found, _ := report.Drift(); found > 0 {
+			t.Errorf("round %d: %+v", n, report.Counts())
+		}
+		judged += report.Keyed - report.Unjudged
+	}
+	stop()
+	all.Wait()
+	w.drained(t)
+	report := w.reconcile(t, ops.ReconcileConfig{})
+	if found, _ := report.Drift(); found > 0 || report.Unjudged > 0 || report.UnjudgedLikes > 0 || report.People != len(people) {
+		t.Errorf("at rest: %+v, %d and %d not judged", report.Counts(), report.Unjudged, report.UnjudgedLikes)
+	}
+	if judged == 0 {
+		t.Error("no caches were judged while people acted")
+	}
+	t.Logf("caches judged %d times, %d edges, %d likes of %d blogs", judged, report.Edges, report.Likes, report.Blogs)
+	w.CheckInvariants(t)
 }
 
 // relate does something to a relation; what cannot be, as to follow who blocks, is not done.
@@ -130,25 +136,31 @@ func TestReconcileTwiceAtOnceMendsOnce(t *testing.T) {
 	t.Parallel()
 	eachReconciled(t, func(t *testing.T, r *reconciled) {
 		r.settle(t)
-		for range 3 {
-			for _, d := range rowDamage {
-				if d.kind != ops.NoEdge && d.kind != ops.EdgeAndBlock { // which cannot be planted again
-					d.plant(t, r)
-				}
-			}
-			var all sync.WaitGroup
-			for range 3 {
-				all.Go(func() {
-					report, err := ops.Reconcile(t.Context(), r.DB, r.Clock.Now, ops.ReconcileConfig{Repair: true})
-					if _, left := report.Drift(); err != nil || left > 0 {
-						t.Errorf("%v, %+v", err, report.Counts())
-					}
-				})
-			}
-			all.Wait()
-			r.CheckInvariants(t)
-		}
+		r.mendsOnce(t, slices.DeleteFunc(slices.Clone(rowDamage), func(d damage) bool {
+			return d.kind == ops.NoEdge || d.kind == ops.EdgeAndBlock // which cannot be planted again
+		}))
 	})
+}
+
+// mendsOnce plants damages and has them mended by several at once.
+func (r *reconciled) mendsOnce(t *testing.T, ds []damage) {
+	t.Helper()
+	for range 3 {
+		for _, d := range ds {
+			d.plant(t, r)
+		}
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				report, err := ops.Reconcile(t.Context(), r.DB, r.Clock.Now, ops.ReconcileConfig{Repair: true})
+				if _, left := report.Drift(); err != nil || left > 0 {
+					t.Errorf("%v, %+v", err, report.Counts())
+				}
+			})
+		}
+		all.Wait()
+		r.CheckInvariants(t)
+	}
 }
 
 // crowd writes n people without any relations, with ids from 1.

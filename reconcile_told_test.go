@@ -13,10 +13,7 @@ import (
 // between go with them.
 func TestReconcileFindsNothingWrongWithTheDeleted(t *testing.T) {
 	t.Parallel()
-	redis := socialtest.NewRedis(t)
-	w := newCachedWorld(t, socialtest.NewMySQL(t), redis, 1, nil)
-	t.Cleanup(w.close)
-	r := &reconciled{world: w.world, redis: redis, drain: w.drained}
+	r, w := newReconciled(t)
 	gone := w.person(t)
 	for range 3 {
 		gone.publish(t, "a blog")

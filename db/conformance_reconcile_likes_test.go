@@ -136,3 +136,51 @@ func TestHeatThatMovedOftenIsNearThatOfItsRows(t *testing.T) {
 		}
 	})
 }
+
+// Looking at likes reads the likes that it looks at, however many there are.
+func TestPieceOfLikesReadsNoMoreThanItself(t *testing.T) {
+	onMySQL(t, func(t *testing.T, s *socialtest.Store) {
+		const blogs, likers, piece = 300, 30, 10
+		var likes []social.Like
+		for b := range social.ID(blogs) {
+			for u := range social.ID(likers) {
+				likes = append(likes, liking(u+1, 1000+b, social.Liked, 5))
+			}
+		}
+		putLikes(t, s.DB, likes...)
+		s.Exec(t, "INSERT INTO blog_count (blog_id, likes, version) SELECT blog_id, COUNT(*), 1 FROM blog_liker GROUP BY blog_id")
+		s.Exec(t, "ANALYZE TABLE blog_like, blog_liker, blog_count")
+		for _, at := range []social.ID{999, 1000 + blogs/2, 1000 + blogs - piece - 1} {
+			for what, c := range map[string]struct {
+				most int
+				read func(ctx context.Context, tx *db.Tx) (int, error)
+			}{
+				"ever liked": {5 * piece * likers, func(ctx context.Context, tx *db.Tx) (int, error) {
+					ids, err := tx.EverLikedAfter(ctx, at, piece)
+					return len(ids), err
+				}},
+				"counted": {4 * piece * likers, func(ctx context.Context, tx *db.Tx) (int, error) {
+					var ids []social.ID
+					for i := range social.ID(piece) {
+						ids = append(ids, at+1+i)
+					}
+					counted, err := tx.CountLikers(ctx, ids)
+					return len(counted), err
+				}},
+				"both sides": {12 * piece, func(ctx context.Context, tx *db.Tx) (int, error) {
+					sides, err := tx.LikersAfter(ctx, social.Pair{UserID: math.MaxInt64, TargetID: at}, math.MaxInt64, piece)
+					return len(sides), err
+				}},
+			} {
+				n := rowsRead(t, s.DB, func(ctx context.Context, tx *db.Tx) error {
+					found, err := c.read(ctx, tx)
+					equal(t, what, found, piece)
+					return err
+				})
+				if n > c.most {
+					t.Errorf("%s after %d read %d rows", what, at, n)
+				}
+			}
+		}
+	})
+}

@@ -29,7 +29,7 @@ func (r *reconciler) likeCounts(ctx context.Context, blogs []social.ID) error {
 }
 
 // judgeLikeCount is what is wrong with the count of a blog's likes. A heat is compared as far as
-// rounding lets it be known.
+// rounding lets it be known; of no likes there is none.
 func judgeLikeCount(c db.CountedLikes) (found []Found) {
 	add := func(kind Drift, detail string) {
 		found = append(found, Found{Kind: kind, Blog: c.BlogID, Detail: detail})
@@ -41,7 +41,7 @@ func judgeLikeCount(c db.CountedLikes) (found []Found) {
 	if c.Stored.Likes != c.Rows.Likes {
 		add(WrongLikes, fmt.Sprintf("stored %d, rows %d", c.Stored.Likes, c.Rows.Likes))
 	}
-	if !c.Stored.Heat.Near(c.Rows.Heat, c.Most) {
+	if !c.Stored.Heat.Near(c.Rows.Heat, c.Most) || c.Rows.Likes == 0 && c.Stored.Heat != db.NoHeat {
 		add(WrongHeat, fmt.Sprintf("stored %s, rows %s", heatText(c.Stored.Heat), heatText(c.Rows.Heat)))
 	}
 	return found
