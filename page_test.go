@@ -36,6 +36,7 @@ func TestTheDemosPageRunsTheFeed(t *testing.T) {
 	page.Until("a new blog arrives", func() bool {
 		return strings.Contains(page.Result(), "It is ") && strings.Contains(page.Result(), `"handle": "grace"`)
 	})
+	page.Run() // which ends it
 	page.Click("#graphiql-session-tab-2")
 	page.Run()
 	page.Until("a blog is liked", func() bool {

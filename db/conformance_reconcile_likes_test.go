@@ -159,7 +159,7 @@ func TestPieceOfLikesReadsNoMoreThanItself(t *testing.T) {
 					ids, err := tx.EverLikedAfter(ctx, at, piece)
 					return len(ids), err
 				}},
-				"counted": {4 * piece * likers, func(ctx context.Context, tx *db.Tx) (int, error) {
+				"counted": {5 * piece * likers, func(ctx context.Context, tx *db.Tx) (int, error) {
 					var ids []social.ID
 					for i := range social.ID(piece) {
 						ids = append(ids, at+1+i)
