@@ -37,9 +37,9 @@ type site struct {
 }
 
 type request struct {
-	Query     string
-	Variables json.RawMessage
-	who       string
+	Query, OperationName string
+	Variables            json.RawMessage
+	who                  string
 }
 
 func newSite(t *testing.T, page Page) *site {
@@ -107,6 +107,7 @@ func TestBrowser(t *testing.T) {
 	for name, rule := range map[string]func(*testing.T){
 		"the_page_sends_the_token":               theTokenIsSent,
 		"a_replaced_token_is_sent":               aReplacedTokenIsSent,
+		"a_tab_can_be_run_at_once":               aTabRunsAtOnce,
 		"the_page_knows_the_schema":              theSchemaIsKnown,
 		"a_new_start_wins_over_what_is_stored":   aNewStartWins,
 		"what_the_visitor_wrote_survives_reload": editsSurvive,
@@ -156,6 +157,20 @@ func aReplacedTokenIsSent(t *testing.T) {
 	p.SetHeaders(`{"Authorization": "Bearer another"}`)
 	p.Run()
 	equal(t, "the header", s.last(t).who, "Bearer another")
+	p.Check()
+}
+
+// GraphiQL knows what the editor holds only some time after it was put there: without what
+// the page adds, the tab would be sent with the operation's name of the tab before.
+func aTabRunsAtOnce(t *testing.T) {
+	s := newSite(t, Page{Tabs: examples})
+	p := webtest.Open(t, s.URL)
+	p.Run()
+	equal(t, "the name of the first tab's operation", s.last(t).OperationName, "Viewer")
+	p.Eval(`document.querySelector('#graphiql-session-tab-1').click(), ""`)
+	p.Eval(`document.querySelector('.graphiql-execute-button').click(), ""`)
+	p.Until("the second tab was sent", func() bool { return s.last(t).Query == examples[1].Query })
+	equal(t, "the name of its operation", s.last(t).OperationName, "Person")
 	p.Check()
 }
 

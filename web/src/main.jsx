@@ -9,12 +9,14 @@ import { useGraphiQLActions } from '@graphiql/react';
 import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { createGraphiQLFetcher } from '@graphiql/toolkit';
+import { asWritten } from './operation.js';
 import { seedHistory, seedTabs, settleTabs } from './stored.js';
 
 const page = JSON.parse(document.getElementById('kith').textContent);
 const url = new URL(page.endpoint || '/graphql', location.href).href;
 // What the headers editor holds goes along, as the payload of connection_init.
-const fetcher = createGraphiQLFetcher({ url, subscriptionUrl: url.replace(/^http/, 'ws') });
+const send = createGraphiQLFetcher({ url, subscriptionUrl: url.replace(/^http/, 'ws') });
+const fetcher = (params, options) => send(...asWritten(params, options));
 const plugins = [HISTORY_PLUGIN, explorerPlugin()];
 const headers = page.token
   ? JSON.stringify({ Authorization: `Bearer ${page.token}` }, null, 2)
