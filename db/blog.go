@@ -53,8 +53,8 @@ func (q *queries) BlogsByID(ctx context.Context, ids []social.ID) ([]*social.Blo
 // which MariaDB would enter at the author, and read all that is above the cursor.
 func (q *queries) BlogsByAuthor(ctx context.Context, ls []social.Listing) (map[social.Listing][]*social.Blog, error) {
 	found := make(map[social.Listing][]*social.Blog, len(ls))
-	blogs, err := q.blogs(ctx, "read blogs of authors", union(ls, func(i int, l social.Listing) string {
-		below := social.ID(math.MaxInt64)
+	blogs, err := q.blogs(ctx, "read blogs of authors", union(len(ls), func(i int) string {
+		l, below := ls[i], social.ID(math.MaxInt64)
 		if !l.AtHead() {
 			below = l.From.ID
 		}

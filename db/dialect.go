@@ -17,8 +17,8 @@ type dialect struct {
 	excluded func(column string) string
 	// onConflict begins the second half of an upsert on the primary key.
 	onConflict func(key string) string
-	// pairs writes the right side of (a, b) IN (...).
-	pairs func(tuples string) string
+	// tuples writes the right side of (a, b, ...) IN (...).
+	tuples func(width int, rows string) string
 	// index makes the planner take an index; its guess over a thousand authors is a scan.
 	index func(name string) string
 	// joinInOrder joins so that the left side is read first.
@@ -33,7 +33,7 @@ func sqliteDialect() *dialect {
 		forUpdate:   "", // BEGIN IMMEDIATE holds the only write lock there is
 		excluded:    func(column string) string { return "excluded." + column },
 		onConflict:  func(key string) string { return "ON CONFLICT (" + key + ") DO UPDATE SET " },
-		pairs:       func(tuples string) string { return "VALUES " + tuples },
+		tuples:      func(_ int, rows string) string { return "VALUES " + rows },
 		index:       func(name string) string { return "INDEXED BY " + name },
 		joinInOrder: "CROSS JOIN",
 		nowMS:       "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
@@ -46,7 +46,7 @@ func mysqlDialect(mariadb bool) *dialect {
 		forUpdate:   " FOR UPDATE",
 		excluded:    func(column string) string { return "VALUES(" + column + ")" },
 		onConflict:  func(string) string { return "ON DUPLICATE KEY UPDATE " },
-		pairs:       func(tuples string) string { return tuples },
+		tuples:      func(_ int, rows string) string { return rows },
 		index:       func(name string) string { return "FORCE INDEX (" + name + ")" },
 		joinInOrder: "STRAIGHT_JOIN",
 		nowMS:       "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
@@ -56,10 +56,22 @@ func mysqlDialect(mariadb bool) *dialect {
 		// 232 ms); as a table of values it is joined (4 ms).
 		// Its columns are named after the values of the first row, which must differ: so
 		// that row is ours, and matches nothing.
-		d.pairs = func(tuples string) string { return "VALUES (0,1)," + tuples }
+		d.tuples = func(width int, rows string) string { return "VALUES (" + list(upTo(width)) + ")," + rows }
 	}
 	return d
 }
+
+// upTo is 0, 1, ... n-1.
+func upTo(n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
+}
+
+// pairs is tuples of two.
+func (d *dialect) pairs(rows string) string { return d.tuples(2, rows) }
 
 // MaxIn bounds an IN list: past 1,000 MariaDB makes a join of it.
 const MaxIn = 900
@@ -98,6 +110,14 @@ func rows[T any](items []T, columns func(T) []int64) string {
 		b.WriteByte(')')
 	}
 	return b.String()
+}
+
+// bit is a truth as it is stored.
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // pairRows writes the ids of edges as rows.

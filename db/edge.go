@@ -53,25 +53,26 @@ func (q *queries) EdgesOf(ctx context.Context, pairs []social.Pair) (map[social.
 		TargetID social.ID          `db:"target_id"`
 		State    social.FollowState `db:"state"`
 		Since    social.Millis      `db:"since"`
+		Accepted bool               `db:"accepted"`
 	}
 	err := q.all(ctx, "read edges", &found, `
-		SELECT user_id, target_id, state, since FROM following
+		SELECT user_id, target_id, state, since, accepted FROM following
 		WHERE (user_id, target_id) IN (`+q.dialect.pairs(pairRows(pairs))+`)`)
 	edges := make(map[social.Pair]social.Edge, len(found))
 	for _, f := range found {
 		pair := social.Pair{UserID: f.UserID, TargetID: f.TargetID}
-		edges[pair] = social.Edge{Pair: pair, State: f.State, Since: f.Since}
+		edges[pair] = social.Edge{Pair: pair, State: f.State, Since: f.Since, Accepted: f.Accepted}
 	}
 	return edges, err
 }
 
 // PutFollowing writes edges as their owners see them. Sorted by (UserID, TargetID).
 func (tx *Tx) PutFollowing(ctx context.Context, edges []social.Edge) error {
-	return tx.upsert(ctx, "write following", "following", "user_id, target_id", "state, since",
+	return tx.upsert(ctx, "write following", "following", "user_id, target_id", "state, since, accepted",
 		rows(edges, func(e social.Edge) []int64 {
-			return []int64{int64(e.UserID), int64(e.TargetID), int64(e.State), int64(e.Since)}
+			return []int64{int64(e.UserID), int64(e.TargetID), int64(e.State), int64(e.Since), bit(e.Accepted)}
 		}),
-		"state = "+tx.dialect.excluded("state")+", since = "+tx.dialect.excluded("since"))
+		tx.assign([]string{"state", "since", "accepted"}))
 }
 
 // PutFollower writes the same edges from the side of those followed. Sorted by
@@ -87,14 +88,19 @@ func (tx *Tx) PutFollower(ctx context.Context, edges []social.Edge) error {
 // PutActors writes actors that this transaction has locked.
 func (tx *Tx) PutActors(ctx context.Context, actors []*Actor) error {
 	columns := []string{"graph_version", "following", "pending", "blocking", "muting", "like_version"}
+	return tx.upsert(ctx, "write actors", "actor", "user_id", strings.Join(columns, ", "),
+		rows(actors, func(a *Actor) []int64 {
+			return []int64{int64(a.UserID), a.GraphVersion, a.Following, a.Pending, a.Blocking, a.Muting, a.LikeVersion}
+		}), tx.assign(columns))
+}
+
+// assign sets columns to their new values in an upsert.
+func (tx *Tx) assign(columns []string) string {
 	sets := make([]string, len(columns))
 	for i, c := range columns {
 		sets[i] = c + " = " + tx.dialect.excluded(c)
 	}
-	return tx.upsert(ctx, "write actors", "actor", "user_id", strings.Join(columns, ", "),
-		rows(actors, func(a *Actor) []int64 {
-			return []int64{int64(a.UserID), a.GraphVersion, a.Following, a.Pending, a.Blocking, a.Muting, a.LikeVersion}
-		}), strings.Join(sets, ", "))
+	return strings.Join(sets, ", ")
 }
 
 // CountChange is by how much the counts of a person move.

@@ -86,14 +86,25 @@ func beyond(p social.Page, since, id string) string {
 func (q *queries) listings(ctx context.Context, doing string, ls []social.Listing,
 	part func(i int, l social.Listing) string,
 ) (map[social.Listing][]social.Peer, error) {
+	parts, err := q.peersOf(ctx, doing, len(ls), func(i int) string { return part(i, ls[i]) })
+	found := make(map[social.Listing][]social.Peer, len(ls))
+	for i, peers := range parts {
+		found[ls[i]] = peers
+	}
+	return found, err
+}
+
+// peersOf reads n lists by one statement, each latest first; part i gives the rows of the list
+// i, which it calls listing.
+func (q *queries) peersOf(ctx context.Context, doing string, n int, part func(i int) string) ([][]social.Peer, error) {
 	var rows []struct {
 		Listing int `db:"listing"`
 		social.Peer
 	}
-	err := q.all(ctx, doing, &rows, union(ls, part))
-	found := make(map[social.Listing][]social.Peer, len(ls))
+	err := q.all(ctx, doing, &rows, union(n, part))
+	found := make([][]social.Peer, n)
 	for _, r := range rows {
-		found[ls[r.Listing]] = append(found[ls[r.Listing]], r.Peer)
+		found[r.Listing] = append(found[r.Listing], r.Peer)
 	}
 	for _, peers := range found { // a union has no order
 		slices.SortFunc(peers, latestFirst)
@@ -105,14 +116,14 @@ func latestFirst(a, b social.Peer) int {
 	return -cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID))
 }
 
-// union reads the parts of many lists at once, each with an order and a limit of its own.
-func union(ls []social.Listing, part func(i int, l social.Listing) string) string {
-	if len(ls) == 1 { // as it is: a derived table is read twice
-		return part(0, ls[0])
+// union reads the parts of n lists at once, each with an order and a limit of its own.
+func union(n int, part func(i int) string) string {
+	if n == 1 { // as it is: a derived table is read twice
+		return part(0)
 	}
-	parts := make([]string, len(ls))
-	for i, l := range ls {
-		parts[i] = "SELECT * FROM (" + part(i, l) + ") AS part"
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = "SELECT * FROM (" + part(i) + ") AS part"
 	}
 	return strings.Join(parts, " UNION ALL ")
 }

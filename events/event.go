@@ -43,6 +43,17 @@ func decode(s db.StoredEvent) (Event, error) {
 			for _, c := range b.Changes {
 				ids = append(ids, c.UserID, c.TargetID)
 			}
+			for _, w := range b.Walls {
+				ids = append(ids, w.UserID, w.TargetID)
+			}
+			return ids
+		})
+	case social.NotificationEvent:
+		e.Body, err = body(s.Body, func(b social.NotificationBody) []social.ID {
+			ids := make([]social.ID, len(b.UserIDs))
+			for i, u := range b.UserIDs {
+				ids[i] = u.UserID
+			}
 			return ids
 		})
 	case social.BlogEvent:

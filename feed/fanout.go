@@ -38,6 +38,9 @@ func (f *Feed) Consume(ctx context.Context, evs []events.Event) error {
 		case social.BlogBody:
 			err = f.fanOut(ctx, body)
 		case social.FollowBody:
+			if len(body.Changes) == 0 { // walls stand in no cache
+				continue
+			}
 			if err = f.movedAgain(ctx, body.Changes); err == nil {
 				_, err = f.promote(ctx, targets(body.Changes)...)
 			}

@@ -58,6 +58,8 @@ type state struct {
 	actors  map[social.ID]*db.Actor
 	follows map[social.Pair]social.FollowState // absent: never was
 	since   map[social.Pair]social.Millis
+	// accepted are follows that began by a request.
+	accepted map[social.Pair]bool
 	people  map[social.ID]bool // who is active
 	walls   db.Walls
 	// statuses are needed for toSettle alone.
@@ -68,6 +70,7 @@ type state struct {
 type outcome struct {
 	actors []*db.Actor                         // ascending
 	wall   func(context.Context, *db.Tx) error // writes a block or mute; nil for none
+	walls  []social.WallChange                 // which that is
 	edges  []social.Edge                       // by owner, then target
 	counts []db.CountChange                    // ascending
 	events []social.FollowChange
@@ -100,6 +103,7 @@ func decide(changes []*change, s state, now social.Millis, maxFollowing int64) o
 		s.follows[c.pair] = after
 		c.result, c.since, c.version = Result{State: after, Changed: true}, s.sinceThen(c.pair, before, now), owner.GraphVersion
 		s.since[c.pair] = c.since
+		s.accepted[c.pair] = c.verb == toAccept || s.accepted[c.pair] && before.Stands() && after.Stands()
 		o.events = append(o.events, c.call().FollowChange)
 	}
 	o.gather(moved, s)
@@ -179,7 +183,7 @@ func (o *outcome) gather(moved map[social.Pair]social.FollowState, s state) {
 	for pair, before := range moved {
 		after := s.follows[pair]
 		owners[pair.UserID] = s.actors[pair.UserID]
-		o.edges = append(o.edges, social.Edge{Pair: pair, State: after, Since: s.since[pair]})
+		o.edges = append(o.edges, social.Edge{Pair: pair, State: after, Since: s.since[pair], Accepted: s.accepted[pair]})
 		n := counts[pair.TargetID]
 		n.Followers += step(before, after, isFollow)
 		n.Requests += step(before, after, isRequest)

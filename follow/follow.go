@@ -167,9 +167,9 @@ func readState(ctx context.Context, tx *db.Tx, changes []*change) (state, error)
 	if err != nil {
 		return s, err
 	}
-	s.follows, s.since = map[social.Pair]social.FollowState{}, map[social.Pair]social.Millis{}
+	s.follows, s.since, s.accepted = map[social.Pair]social.FollowState{}, map[social.Pair]social.Millis{}, map[social.Pair]bool{}
 	for pair, e := range edges {
-		s.follows[pair], s.since[pair] = e.State, e.Since
+		s.follows[pair], s.since[pair], s.accepted[pair] = e.State, e.Since, e.Accepted
 	}
 	if s.walls, err = tx.WallsOf(ctx, pairs); err != nil {
 		return s, err
@@ -210,10 +210,10 @@ func write(ctx context.Context, tx *db.Tx, o outcome) error {
 	if err := tx.AddCounts(ctx, o.counts); err != nil {
 		return err
 	}
-	if len(o.events) == 0 {
+	if len(o.events) == 0 && len(o.walls) == 0 {
 		return nil
 	}
-	return tx.Publish(ctx, social.Event{Kind: social.FollowEvent, Body: social.FollowBody{Changes: o.events}})
+	return tx.Publish(ctx, social.Event{Kind: social.FollowEvent, Body: social.FollowBody{Changes: o.events, Walls: o.walls}})
 }
 
 // distinct sorts ids and leaves each once.

@@ -32,6 +32,7 @@ func (g *Graph) Block(ctx context.Context, viewer, target social.ID) error {
 			slices.SortFunc(o.actors, func(a, b *db.Actor) int { return cmp.Compare(a.UserID, b.UserID) })
 		}
 		o.wall = func(ctx context.Context, tx *db.Tx) error { return tx.PutBlock(ctx, pair, now) }
+		o.walls = wallOf(pair)
 		return o, nil
 	})
 }
@@ -49,6 +50,7 @@ func (g *Graph) Unblock(ctx context.Context, viewer, target social.ID) error {
 		return outcome{
 			actors: []*db.Actor{owner},
 			wall:   func(ctx context.Context, tx *db.Tx) error { return tx.DeleteBlock(ctx, pair) },
+			walls:  wallOf(pair),
 		}, nil
 	})
 }
@@ -91,7 +93,14 @@ func (c *change) mute(s state, to bool, now social.Millis, wall func(context.Con
 	owner.GraphVersion++
 	owner.Muting += map[bool]int64{true: 1, false: -1}[to]
 	c.result.Changed, c.since, c.version, c.muted = true, now, owner.GraphVersion, to
-	return outcome{actors: []*db.Actor{owner}, wall: wall, events: []social.FollowChange{c.call().FollowChange}}
+	return outcome{
+		actors: []*db.Actor{owner}, wall: wall, walls: wallOf(c.pair),
+		events: []social.FollowChange{c.call().FollowChange},
+	}
+}
+
+func wallOf(p social.Pair) []social.WallChange {
+	return []social.WallChange{{UserID: p.UserID, TargetID: p.TargetID}}
 }
 
 // knows is NOT_FOUND where the pair's target is not there for its owner.

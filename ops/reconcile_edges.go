@@ -64,6 +64,7 @@ type edgeMending struct {
 	found  []Found
 	actors []*db.Actor      // ascending
 	edges  []social.Edge    // by owner, then target
+	owned  []social.Edge    // those of edges whose owner's row is wrong
 	counts []db.CountChange // ascending
 	events []social.FollowChange
 }
@@ -84,7 +85,11 @@ func decideEdges(sides map[social.Pair]db.EdgeSides, actors map[social.ID]*db.Ac
 		if want == nil {
 			want = &db.Side[social.FollowState]{State: social.NotFollowing, Since: now}
 		}
-		m.edges = append(m.edges, social.Edge{Pair: pair, State: want.State, Since: want.Since})
+		edge := social.Edge{Pair: pair, State: want.State, Since: want.Since}
+		m.edges = append(m.edges, edge)
+		if e.Own == nil || *e.Own != *want { // else it keeps what the mirror does not know
+			m.owned = append(m.owned, edge)
+		}
 		own, mirror := stateOf(e.Own), stateOf(e.Mirror)
 		n := counts[pair.TargetID]
 		n.UserID = pair.TargetID
@@ -111,7 +116,7 @@ func (m edgeMending) write(ctx context.Context, tx *db.Tx) error {
 	if err := tx.PutActors(ctx, m.actors); err != nil {
 		return err
 	}
-	if err := tx.PutFollowing(ctx, m.edges); err != nil {
+	if err := tx.PutFollowing(ctx, m.owned); err != nil {
 		return err
 	}
 	slices.SortFunc(m.edges, func(a, b social.Edge) int { return a.Reversed().Compare(b.Reversed()) })

@@ -25,30 +25,33 @@ const (
 	LikersCursor // of a blog
 	LikedCursor  // of a person, as whom the viewer sees
 	HotCursor    // of one snapshot, whose time is the owner
+	NotificationsCursor
 )
 
 // Cursor is a place in a list: reading resumes strictly after the entry of this time and
 // id. Offset says how many entries of that time have been given out up to and with it;
 // it is 0 where unknown, and reading never trusts it. In a list by handle the place is
-// after Handle, whether or not somebody still has it; everywhere else Handle is empty.
+// after Handle, whether or not somebody still has it; everywhere else Handle is empty. Among
+// notifications Version is that of the list when the place was read; everywhere else it is 0.
 type Cursor struct {
 	MinTime Millis
 	Offset  int
 	ID      ID
 	Handle  string
+	Version int64
 }
 
 const (
 	cursorVersion = 1
 	cursorSumLen  = 4
-	// maxCursorLen is more than a byte, three varints of at most 10 bytes, a handle, and
-	// the sum.
+	// maxCursorLen is more than a byte, three varints of at most 10 bytes, a handle or one
+	// varint more, and the sum.
 	maxCursorLen = 80
 )
 
 // Encode writes the cursor for one list, whose kind and owner it names; some lists have
 // two: base64url of a byte of version and kind, (minTime, offset, id) as varints, the
-// handle if there is one, and a CRC-32 over these and the owners, so that a foreign or
+// handle or version if there is one, and a CRC-32 over these and the owners, so that a foreign or
 // damaged cursor is told.
 func (c Cursor) Encode(kind CursorKind, owner ...ID) string { return c.encode(kind, owners(owner)) }
 
@@ -62,6 +65,9 @@ func (c Cursor) encode(kind CursorKind, owner []byte) string {
 	b = binary.AppendUvarint(b, uint64(c.Offset))
 	b = binary.AppendUvarint(b, uint64(c.ID))
 	b = append(b, c.Handle...)
+	if kind == NotificationsCursor {
+		b = binary.AppendUvarint(b, uint64(c.Version))
+	}
 	b = binary.BigEndian.AppendUint32(b, cursorSum(b, owner))
 	return base64.RawURLEncoding.EncodeToString(b)
 }
@@ -94,7 +100,11 @@ func decodeCursor(s string, kind CursorKind, owner []byte) (Cursor, bool) {
 	if err != nil || len(b) < 1+cursorSumLen || b[0] != cursorVersion<<4|byte(kind) {
 		return Cursor{}, false
 	}
-	var parts [3]uint64
+	var numbers [4]uint64
+	parts := numbers[:3]
+	if kind == NotificationsCursor {
+		parts = numbers[:]
+	}
 	rest := b[1 : len(b)-cursorSumLen]
 	for i := range parts {
 		v, n := binary.Uvarint(rest)
@@ -106,7 +116,10 @@ func decodeCursor(s string, kind CursorKind, owner []byte) (Cursor, bool) {
 	if parts[1] > math.MaxInt32 { // no list is that long; and counting on must not overflow
 		return Cursor{}, false
 	}
-	c := Cursor{MinTime: Millis(parts[0]), Offset: int(parts[1]), ID: ID(parts[2]), Handle: string(rest)}
+	c := Cursor{
+		MinTime: Millis(parts[0]), Offset: int(parts[1]), ID: ID(parts[2]),
+		Handle: string(rest), Version: int64(numbers[3]),
+	}
 	// One cursor has one text: what encodes differently was not written here. And id 0 is
 	// nobody's: the zero cursor stands for the head of a list.
 	if (c.Handle != "") != (kind == HandlesCursor) || c.ID == 0 || c.encode(kind, owner) != s {

@@ -9,6 +9,8 @@ const (
 	BlogEvent   EventKind = "blog"   // BlogBody
 	UserEvent   EventKind = "user"   // UserBody
 	LikeEvent   EventKind = "like"   // LikeBody
+
+	NotificationEvent EventKind = "notification" // NotificationBody
 )
 
 // Event is a change that others react to. It is a hint: whoever reads it looks at the
@@ -18,9 +20,17 @@ type Event struct {
 	Body any
 }
 
-// FollowBody is a batch of edges that changed, in the order of the changes.
+// FollowBody is a batch of edges that changed, in the order of the changes, and of people
+// between whom a wall went up or came down.
 type FollowBody struct {
 	Changes []FollowChange `json:"changes"`
+	Walls   []WallChange   `json:"walls,omitempty"`
+}
+
+// WallChange is a block or a mute of the target that the person began or ended.
+type WallChange struct {
+	UserID   ID `json:"user,string"`
+	TargetID ID `json:"target,string"`
 }
 
 // FollowChange is one edge that truly moved to State, since when, or whose target was muted

@@ -37,8 +37,9 @@ type NodeType string
 
 // The types that global ids name.
 const (
-	UserNode NodeType = "User"
-	BlogNode NodeType = "Blog"
+	UserNode         NodeType = "User"
+	BlogNode         NodeType = "Blog"
+	NotificationNode NodeType = "Notification"
 )
 
 // GlobalID is the opaque id of GraphQL: base64("User:<id>").
@@ -69,7 +70,7 @@ func ParseIDOf(want NodeType, field, s string) (ID, error) {
 }
 
 // maxGlobalID bounds what is decoded: base64 of the longest type, a colon and 19 digits.
-const maxGlobalID = 36
+const maxGlobalID = 44
 
 func parseGlobalID(s string) (t NodeType, id ID, ok bool) {
 	if len(s) > maxGlobalID {
@@ -85,8 +86,9 @@ func parseGlobalID(s string) (t NodeType, id ID, ok bool) {
 		return "", 0, false
 	}
 	t, id = NodeType(kind), ID(n)
-	if t != UserNode && t != BlogNode || GlobalID(t, id) != s {
-		return "", 0, false
+	switch t {
+	case UserNode, BlogNode, NotificationNode:
+		return t, id, GlobalID(t, id) == s
 	}
-	return t, id, true
+	return "", 0, false
 }

@@ -40,6 +40,9 @@ type Edge struct {
 	Pair
 	State FollowState
 	Since Millis
+	// Accepted: it is a follow that began by the target's accepting a request. Only the
+	// owner's row says so.
+	Accepted bool
 }
 
 // Relation is how the viewer and another person stand to each other. The zero Relation is
