@@ -32,6 +32,7 @@ import (
 	"kith/graph"
 	"kith/like"
 	"kith/loaders"
+	"kith/notify"
 	"kith/ops"
 	"kith/rdb"
 	"kith/resolvers"
@@ -93,6 +94,8 @@ type server struct {
 	live     *feed.Live
 	likes    *like.Likes
 	counts   *like.Live
+	told     *notify.Notifications
+	news     *notify.Live
 	edge     *transport.Server // nil where no requests are served
 	handler  http.Handler
 	workers  []func(context.Context) error
@@ -196,6 +199,8 @@ func (s *server) verbs(cfg settings, secret string) (err error) {
 	s.live = feed.NewLive(s.feed, s.log)
 	s.likes = like.New(d, s.caches, cfg.clock, like.Config{Kept: cfg.likesKept, Limit: l.like})
 	s.counts = like.NewLive(d, s.log)
+	s.told = notify.New(d, ids, cfg.clock, notify.Config{})
+	s.news = notify.NewLive(s.told)
 	s.graph = follow.New(d, cfg.clock, follow.Config{Limit: l.follow, LimitMany: l.followMany, Moved: s.feed.Moved, Followers: s.caches.Followers})
 	return nil
 }
@@ -226,9 +231,9 @@ func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 // schema wires GraphQL over the verbs.
 func (s *server) schema() graphql.ExecutableSchema {
 	return loaders.Schema(graph.NewExecutableSchema(graph.Config{
-		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Live: s.live, Likes: s.likes, LikeCounts: s.counts, Seal: s.seal},
+		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Live: s.live, Likes: s.likes, LikeCounts: s.counts, Told: s.told, News: s.news, Seal: s.seal},
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
-	}), loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed, Likes: s.likes})
+	}), loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed, Likes: s.likes, Told: s.told})
 }
 
 // openEdge wires HTTP over GraphQL.

@@ -12,6 +12,7 @@ import (
 	"kith/feed"
 	"kith/follow"
 	"kith/like"
+	"kith/notify"
 	"kith/social"
 )
 
@@ -31,6 +32,7 @@ func (s *server) work(roles []string) {
 			}
 			s.live.Heard(evs)
 			s.counts.Heard(evs)
+			s.news.Heard(evs)
 		}
 		missed := func() {
 			s.caches.Clear()
@@ -38,6 +40,7 @@ func (s *server) work(roles []string) {
 			stars.Missed()
 			s.live.Missed()
 			s.counts.Missed()
+			s.news.Missed()
 		}
 		tail := events.NewTail(d, s.bell, s.log, heard, missed)
 		tail.OnSeen(func(at time.Time) {
@@ -57,6 +60,7 @@ func (s *server) work(roles []string) {
 		s.workers = append(s.workers, cache.NewGuard(s.caches.State).Run,
 			events.NewConsumer(d, s.bell, s.log, feed.Consumer, s.feed.Consume).Run, events.NewTrimmer(d, s.log).Run,
 			events.NewConsumer(d, s.bell, s.log, like.Consumer, s.likes.Consume).Run,
+			events.NewConsumer(d, s.bell, s.log, notify.Consumer, s.told.Consume).Run, notify.NewTrimmer(s.told, s.log).Run,
 			follow.NewSettler(s.graph, s.log, s.settle).Run)
 	}
 }
@@ -64,6 +68,10 @@ func (s *server) work(roles []string) {
 // settle makes what else there is of somebody match their status.
 func (s *server) settle(ctx context.Context, who social.ID, status social.UserStatus) (moved bool, err error) {
 	if moved, err = s.likes.Settle(ctx, who, status); err != nil || status != social.Deleted {
+		return moved, err
+	}
+	told, err := s.told.Forget(ctx, who)
+	if moved = moved || told; err != nil {
 		return moved, err
 	}
 	return moved, s.feed.DeleteAll(ctx, who)

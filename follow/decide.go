@@ -60,8 +60,8 @@ type state struct {
 	since   map[social.Pair]social.Millis
 	// accepted are follows that began by a request.
 	accepted map[social.Pair]bool
-	people  map[social.ID]bool // who is active
-	walls   db.Walls
+	people   map[social.ID]bool // who is active
+	walls    db.Walls
 	// statuses are needed for toSettle alone.
 	statuses map[social.ID]social.UserStatus
 }

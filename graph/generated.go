@@ -30,6 +30,8 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 type ResolverRoot interface {
 	Blog() BlogResolver
 	Mutation() MutationResolver
+	Notification() NotificationResolver
+	NotificationConnection() NotificationConnectionResolver
 	Query() QueryResolver
 	Subscription() SubscriptionResolver
 	User() UserResolver
@@ -113,27 +115,62 @@ type ComplexityRoot struct {
 		Changed func(childComplexity int) int
 	}
 
+	MarkNotificationsReadPayload struct {
+		UnreadCount func(childComplexity int) int
+		Viewer      func(childComplexity int) int
+	}
+
 	Mutation struct {
-		AcceptFollowRequest func(childComplexity int, input UserIDInput) int
-		Block               func(childComplexity int, input UserIDInput) int
-		ChangePassword      func(childComplexity int, input ChangePasswordInput) int
-		DeleteAccount       func(childComplexity int, input DeleteAccountInput) int
-		DeleteBlog          func(childComplexity int, input BlogIDInput) int
-		Follow              func(childComplexity int, input UserIDInput) int
-		FollowMany          func(childComplexity int, input FollowManyInput) int
-		LikeBlog            func(childComplexity int, input BlogIDInput) int
-		Mute                func(childComplexity int, input UserIDInput) int
-		PublishBlog         func(childComplexity int, input PublishBlogInput) int
-		RejectFollowRequest func(childComplexity int, input UserIDInput) int
-		RemoveFollower      func(childComplexity int, input UserIDInput) int
-		SignIn              func(childComplexity int, input SignInInput) int
-		SignOut             func(childComplexity int, input SignOutInput) int
-		SignUp              func(childComplexity int, input SignUpInput) int
-		Unblock             func(childComplexity int, input UserIDInput) int
-		Unfollow            func(childComplexity int, input UserIDInput) int
-		UnlikeBlog          func(childComplexity int, input BlogIDInput) int
-		Unmute              func(childComplexity int, input UserIDInput) int
-		UpdateProfile       func(childComplexity int, input UpdateProfileInput) int
+		AcceptFollowRequest   func(childComplexity int, input UserIDInput) int
+		Block                 func(childComplexity int, input UserIDInput) int
+		ChangePassword        func(childComplexity int, input ChangePasswordInput) int
+		DeleteAccount         func(childComplexity int, input DeleteAccountInput) int
+		DeleteBlog            func(childComplexity int, input BlogIDInput) int
+		Follow                func(childComplexity int, input UserIDInput) int
+		FollowMany            func(childComplexity int, input FollowManyInput) int
+		LikeBlog              func(childComplexity int, input BlogIDInput) int
+		MarkNotificationsRead func(childComplexity int, input MarkNotificationsReadInput) int
+		Mute                  func(childComplexity int, input UserIDInput) int
+		PublishBlog           func(childComplexity int, input PublishBlogInput) int
+		RejectFollowRequest   func(childComplexity int, input UserIDInput) int
+		RemoveFollower        func(childComplexity int, input UserIDInput) int
+		SignIn                func(childComplexity int, input SignInInput) int
+		SignOut               func(childComplexity int, input SignOutInput) int
+		SignUp                func(childComplexity int, input SignUpInput) int
+		Unblock               func(childComplexity int, input UserIDInput) int
+		Unfollow              func(childComplexity int, input UserIDInput) int
+		UnlikeBlog            func(childComplexity int, input BlogIDInput) int
+		Unmute                func(childComplexity int, input UserIDInput) int
+		UpdateProfile         func(childComplexity int, input UpdateProfileInput) int
+	}
+
+	Notification struct {
+		ActorCount func(childComplexity int) int
+		Actors     func(childComplexity int) int
+		Blog       func(childComplexity int) int
+		GlobalID   func(childComplexity int) int
+		IsRead     func(childComplexity int) int
+		Kind       func(childComplexity int) int
+		UpdatedAt  func(childComplexity int) int
+	}
+
+	NotificationConnection struct {
+		Edges       func(childComplexity int) int
+		Nodes       func(childComplexity int) int
+		PageInfo    func(childComplexity int) int
+		UnreadCount func(childComplexity int) int
+	}
+
+	NotificationEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	NotificationUpdate struct {
+		Edge       func(childComplexity int) int
+		ReadUpTo   func(childComplexity int) int
+		RemovedIds func(childComplexity int) int
+		Viewer     func(childComplexity int) int
 	}
 
 	PageInfo struct {
@@ -153,6 +190,7 @@ type ComplexityRoot struct {
 		MutualFollows  func(childComplexity int, userID string, first *int, after *string) int
 		Node           func(childComplexity int, id string) int
 		Nodes          func(childComplexity int, ids []string) int
+		Notifications  func(childComplexity int, first *int, after *string) int
 		SearchUsers    func(childComplexity int, handlePrefix string, first *int, after *string) int
 		User           func(childComplexity int, handle string) int
 		Viewer         func(childComplexity int) int
@@ -163,8 +201,9 @@ type ComplexityRoot struct {
 	}
 
 	Subscription struct {
-		FeedItemAdded    func(childComplexity int, since *string) int
-		LikeCountChanged func(childComplexity int, blogID string) int
+		FeedItemAdded       func(childComplexity int, since *string) int
+		LikeCountChanged    func(childComplexity int, blogID string) int
+		NotificationUpdated func(childComplexity int) int
 	}
 
 	User struct {
@@ -186,6 +225,7 @@ type ComplexityRoot struct {
 		LikedBlogs               func(childComplexity int, first *int, after *string) int
 		MutualFollows            func(childComplexity int, first *int, after *string) int
 		Name                     func(childComplexity int) int
+		UnreadNotificationCount  func(childComplexity int) int
 		ViewerCanFollow          func(childComplexity int) int
 		ViewerHasRequestedFollow func(childComplexity int) int
 		ViewerIsBlocking         func(childComplexity int) int
@@ -245,6 +285,15 @@ type MutationResolver interface {
 	DeleteBlog(ctx context.Context, input BlogIDInput) (*DeleteBlogPayload, error)
 	LikeBlog(ctx context.Context, input BlogIDInput) (*LikePayload, error)
 	UnlikeBlog(ctx context.Context, input BlogIDInput) (*LikePayload, error)
+	MarkNotificationsRead(ctx context.Context, input MarkNotificationsReadInput) (*MarkNotificationsReadPayload, error)
+}
+type NotificationResolver interface {
+	Actors(ctx context.Context, obj *social.Notification) ([]*social.User, error)
+	ActorCount(ctx context.Context, obj *social.Notification) (int, error)
+	Blog(ctx context.Context, obj *social.Notification) (*social.Blog, error)
+}
+type NotificationConnectionResolver interface {
+	UnreadCount(ctx context.Context, obj *NotificationConnection) (int, error)
 }
 type QueryResolver interface {
 	Node(ctx context.Context, id string) (Node, error)
@@ -253,6 +302,7 @@ type QueryResolver interface {
 	User(ctx context.Context, handle string) (*social.User, error)
 	Blog(ctx context.Context, id string) (*social.Blog, error)
 	FollowFeed(ctx context.Context, first *int, after *string, last *int, before *string) (*BlogConnection, error)
+	Notifications(ctx context.Context, first *int, after *string) (*NotificationConnection, error)
 	FollowRequests(ctx context.Context, first *int, after *string) (*UserConnection, error)
 	BlockedUsers(ctx context.Context, first *int, after *string) (*UserConnection, error)
 	MutedUsers(ctx context.Context, first *int, after *string) (*UserConnection, error)
@@ -262,6 +312,7 @@ type QueryResolver interface {
 }
 type SubscriptionResolver interface {
 	FeedItemAdded(ctx context.Context, since *string) (<-chan *BlogEdge, error)
+	NotificationUpdated(ctx context.Context) (<-chan *NotificationUpdate, error)
 	LikeCountChanged(ctx context.Context, blogID string) (<-chan *social.Blog, error)
 }
 type UserResolver interface {
@@ -281,6 +332,7 @@ type UserResolver interface {
 	ViewerIsBlocking(ctx context.Context, obj *social.User) (bool, error)
 	ViewerIsMuting(ctx context.Context, obj *social.User) (bool, error)
 	ViewerCanFollow(ctx context.Context, obj *social.User) (bool, error)
+	UnreadNotificationCount(ctx context.Context, obj *social.User) (*int, error)
 }
 type UserConnectionResolver interface {
 	TotalCount(ctx context.Context, obj *UserConnection) (int, error)
@@ -554,6 +606,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.LikePayload.Changed(childComplexity), true
 
+	case "MarkNotificationsReadPayload.unreadCount":
+		if e.ComplexityRoot.MarkNotificationsReadPayload.UnreadCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MarkNotificationsReadPayload.UnreadCount(childComplexity), true
+	case "MarkNotificationsReadPayload.viewer":
+		if e.ComplexityRoot.MarkNotificationsReadPayload.Viewer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MarkNotificationsReadPayload.Viewer(childComplexity), true
+
 	case "Mutation.acceptFollowRequest":
 		if e.ComplexityRoot.Mutation.AcceptFollowRequest == nil {
 			break
@@ -642,6 +707,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.LikeBlog(childComplexity, args["input"].(BlogIDInput)), true
+	case "Mutation.markNotificationsRead":
+		if e.ComplexityRoot.Mutation.MarkNotificationsRead == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_markNotificationsRead_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.MarkNotificationsRead(childComplexity, args["input"].(MarkNotificationsReadInput)), true
 	case "Mutation.mute":
 		if e.ComplexityRoot.Mutation.Mute == nil {
 			break
@@ -775,6 +851,112 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Mutation.UpdateProfile(childComplexity, args["input"].(UpdateProfileInput)), true
 
+	case "Notification.actorCount":
+		if e.ComplexityRoot.Notification.ActorCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.ActorCount(childComplexity), true
+	case "Notification.actors":
+		if e.ComplexityRoot.Notification.Actors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.Actors(childComplexity), true
+	case "Notification.blog":
+		if e.ComplexityRoot.Notification.Blog == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.Blog(childComplexity), true
+	case "Notification.id":
+		if e.ComplexityRoot.Notification.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.GlobalID(childComplexity), true
+	case "Notification.isRead":
+		if e.ComplexityRoot.Notification.IsRead == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.IsRead(childComplexity), true
+	case "Notification.kind":
+		if e.ComplexityRoot.Notification.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.Kind(childComplexity), true
+	case "Notification.updatedAt":
+		if e.ComplexityRoot.Notification.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.UpdatedAt(childComplexity), true
+
+	case "NotificationConnection.edges":
+		if e.ComplexityRoot.NotificationConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationConnection.Edges(childComplexity), true
+	case "NotificationConnection.nodes":
+		if e.ComplexityRoot.NotificationConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationConnection.Nodes(childComplexity), true
+	case "NotificationConnection.pageInfo":
+		if e.ComplexityRoot.NotificationConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationConnection.PageInfo(childComplexity), true
+	case "NotificationConnection.unreadCount":
+		if e.ComplexityRoot.NotificationConnection.UnreadCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationConnection.UnreadCount(childComplexity), true
+
+	case "NotificationEdge.cursor":
+		if e.ComplexityRoot.NotificationEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationEdge.Cursor(childComplexity), true
+	case "NotificationEdge.node":
+		if e.ComplexityRoot.NotificationEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationEdge.Node(childComplexity), true
+
+	case "NotificationUpdate.edge":
+		if e.ComplexityRoot.NotificationUpdate.Edge == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationUpdate.Edge(childComplexity), true
+	case "NotificationUpdate.readUpTo":
+		if e.ComplexityRoot.NotificationUpdate.ReadUpTo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationUpdate.ReadUpTo(childComplexity), true
+	case "NotificationUpdate.removedIds":
+		if e.ComplexityRoot.NotificationUpdate.RemovedIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationUpdate.RemovedIds(childComplexity), true
+	case "NotificationUpdate.viewer":
+		if e.ComplexityRoot.NotificationUpdate.Viewer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NotificationUpdate.Viewer(childComplexity), true
+
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
 			break
@@ -900,6 +1082,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Nodes(childComplexity, args["ids"].([]string)), true
+	case "Query.notifications":
+		if e.ComplexityRoot.Query.Notifications == nil {
+			break
+		}
+
+		args, err := ec.field_Query_notifications_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Notifications(childComplexity, args["first"].(*int), args["after"].(*string)), true
 	case "Query.searchUsers":
 		if e.ComplexityRoot.Query.SearchUsers == nil {
 			break
@@ -958,6 +1151,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscription.LikeCountChanged(childComplexity, args["blogId"].(string)), true
+	case "Subscription.notificationUpdated":
+		if e.ComplexityRoot.Subscription.NotificationUpdated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Subscription.NotificationUpdated(childComplexity), true
 
 	case "User.avatarUrl":
 		if e.ComplexityRoot.User.AvatarURL == nil {
@@ -1097,6 +1296,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Name(childComplexity), true
+	case "User.unreadNotificationCount":
+		if e.ComplexityRoot.User.UnreadNotificationCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.UnreadNotificationCount(childComplexity), true
 	case "User.viewerCanFollow":
 		if e.ComplexityRoot.User.ViewerCanFollow == nil {
 			break
@@ -1204,6 +1409,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			graphql.NewInputUnmarshaler("ChangePasswordInput", ec.unmarshalInputChangePasswordInput),
 			graphql.NewInputUnmarshaler("DeleteAccountInput", ec.unmarshalInputDeleteAccountInput),
 			graphql.NewInputUnmarshaler("FollowManyInput", ec.unmarshalInputFollowManyInput),
+			graphql.NewInputUnmarshaler("MarkNotificationsReadInput", ec.unmarshalInputMarkNotificationsReadInput),
 			graphql.NewInputUnmarshaler("PublishBlogInput", ec.unmarshalInputPublishBlogInput),
 			graphql.NewInputUnmarshaler("SignInInput", ec.unmarshalInputSignInInput),
 			graphql.NewInputUnmarshaler("SignOutInput", ec.unmarshalInputSignOutInput),
@@ -1358,6 +1564,12 @@ type Query {
   BAD_USER_INPUT; an explicit null counts as absent. 0 to 100 a page, 20 when absent.
   """
   followFeed(first: Int, after: String, last: Int, before: String): BlogConnection @signedIn
+  """
+  What the viewer is told, latest first: as it is now, so that what was undone is gone, and who
+  is blocked, muted, suspended or deleted is neither shown nor counted. Kept are 1,000 lines at
+  most, each for 90 days since it grew.
+  """
+  notifications(first: Int = 20, after: String): NotificationConnection @signedIn
   "People who asked to follow the viewer's private account, newest first."
   followRequests(first: Int = 20, after: String): UserConnection @signedIn
   "Latest blocked first."
@@ -1427,6 +1639,8 @@ type User implements Node {
   viewerIsMuting: Boolean!
   "Signed in, not oneself, no block between the two, not followed or asked already."
   viewerCanFollow: Boolean!
+  "Null unless this is the viewer."
+  unreadNotificationCount: Int
 }
 
 type UserConnection {
@@ -1474,6 +1688,47 @@ type BlogEdge {
   "In followFeed and User.blogs it encodes (minTime, offset): the blog's time and its place among blogs of that time."
   cursor: String!
   node: Blog!
+}
+
+enum NotificationKind {
+  "Somebody follows the viewer, who did not have to accept it."
+  FOLLOWED
+  "Somebody asks to follow the viewer. Gone when it was accepted, rejected or taken back."
+  FOLLOW_REQUESTED
+  "Somebody has accepted the viewer's request to follow."
+  FOLLOW_ACCEPTED
+  BLOG_LIKED
+}
+
+"""
+One line of the viewer's notification list; likes of one blog are gathered into one line while it
+is unread. Who likes it after that begins a new one.
+"""
+type Notification implements Node {
+  id: ID!
+  kind: NotificationKind!
+  "The latest actors, newest first, at most three."
+  actors: [User!]!
+  "How many people are behind this line."
+  actorCount: Int!
+  "The blog that is liked; null for the other kinds."
+  blog: Blog
+  isRead: Boolean!
+  "Since when its newest actor is behind it."
+  updatedAt: DateTime!
+}
+
+type NotificationConnection {
+  edges: [NotificationEdge!]!
+  nodes: [Notification!]!
+  pageInfo: PageInfo!
+  "Of all lines, not of this page."
+  unreadCount: Int!
+}
+
+type NotificationEdge {
+  cursor: String!
+  node: Notification!
 }
 
 "Every payload is null when its mutation failed; the others of the same request stand."
@@ -1541,6 +1796,12 @@ type Mutation {
   likeBlog(input: BlogIdInput!): LikePayload @signedIn
   "Works on deleted blogs too. One that the viewer neither sees nor ever liked is NOT_FOUND."
   unlikeBlog(input: BlogIdInput!): LikePayload @signedIn
+
+  """
+  Marks all notifications up to and with this cursor as read; all of them without one. What
+  grew after the cursor was read stays unread. Idempotent.
+  """
+  markNotificationsRead(input: MarkNotificationsReadInput!): MarkNotificationsReadPayload @signedIn
 }
 
 "Why one of many was refused, as in ` + "`" + `errors[].extensions.code` + "`" + `."
@@ -1694,6 +1955,15 @@ type LikePayload {
   changed: Boolean!
 }
 
+input MarkNotificationsReadInput {
+  upTo: String
+}
+
+type MarkNotificationsReadPayload {
+  unreadCount: Int!
+  viewer: User
+}
+
 type Subscription {
   """
   Each new blog in the viewer's feed, as it is published. With ` + "`" + `since` + "`" + ` (a liveCursor, or
@@ -1704,10 +1974,29 @@ type Subscription {
   """
   feedItemAdded(since: String): BlogEdge! @signedIn
   """
+  Each change of the viewer's notifications: a line that appeared, grew or shows others now, lines
+  that went, or a reading, one event for all that it read. What changes again within a quarter
+  of a second is told once, as it is then.
+  """
+  notificationUpdated: NotificationUpdate! @signedIn
+  """
   The blog as its like count changes, at most once a second. One that the viewer does not see
   is NOT_FOUND; when it no longer is to be seen, the subscription completes.
   """
   likeCountChanged(blogId: ID!): Blog!
+}
+
+type NotificationUpdate {
+  "A line that appeared or grew, or null."
+  edge: NotificationEdge
+  removedIds: [ID!]!
+  """
+  Lines up to here were read, here or elsewhere. What that left unread, since it grew in the
+  meantime, follows as edges.
+  """
+  readUpTo: DateTime
+  "With unreadNotificationCount."
+  viewer: User!
 }
 `, BuiltIn: false},
 }
@@ -1861,6 +2150,74 @@ func (ec *executionContext) childFields_LikePayload(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type LikePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_MarkNotificationsReadPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "unreadCount":
+		return ec.fieldContext_MarkNotificationsReadPayload_unreadCount(ctx, field)
+	case "viewer":
+		return ec.fieldContext_MarkNotificationsReadPayload_viewer(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MarkNotificationsReadPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Notification(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Notification_id(ctx, field)
+	case "kind":
+		return ec.fieldContext_Notification_kind(ctx, field)
+	case "actors":
+		return ec.fieldContext_Notification_actors(ctx, field)
+	case "actorCount":
+		return ec.fieldContext_Notification_actorCount(ctx, field)
+	case "blog":
+		return ec.fieldContext_Notification_blog(ctx, field)
+	case "isRead":
+		return ec.fieldContext_Notification_isRead(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Notification_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Notification", field.Name)
+}
+
+func (ec *executionContext) childFields_NotificationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_NotificationConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_NotificationConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_NotificationConnection_pageInfo(ctx, field)
+	case "unreadCount":
+		return ec.fieldContext_NotificationConnection_unreadCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NotificationConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_NotificationEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_NotificationEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_NotificationEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NotificationEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_NotificationUpdate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edge":
+		return ec.fieldContext_NotificationUpdate_edge(ctx, field)
+	case "removedIds":
+		return ec.fieldContext_NotificationUpdate_removedIds(ctx, field)
+	case "readUpTo":
+		return ec.fieldContext_NotificationUpdate_readUpTo(ctx, field)
+	case "viewer":
+		return ec.fieldContext_NotificationUpdate_viewer(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NotificationUpdate", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -1931,6 +2288,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_viewerIsMuting(ctx, field)
 	case "viewerCanFollow":
 		return ec.fieldContext_User_viewerCanFollow(ctx, field)
+	case "unreadNotificationCount":
+		return ec.fieldContext_User_unreadNotificationCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 }
@@ -2215,6 +2574,20 @@ func (ec *executionContext) field_Mutation_likeBlog_args(ctx context.Context, ra
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (BlogIDInput, error) {
 			return ec.unmarshalNBlogIdInput2kithᚋgraphᚐBlogIDInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_markNotificationsRead_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (MarkNotificationsReadInput, error) {
+			return ec.unmarshalNMarkNotificationsReadInput2kithᚋgraphᚐMarkNotificationsReadInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2600,6 +2973,28 @@ func (ec *executionContext) field_Query_nodes_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["ids"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_notifications_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
 	return args, nil
 }
 
@@ -3943,6 +4338,61 @@ func (ec *executionContext) fieldContext_LikePayload_changed(_ context.Context, 
 	return graphql.NewScalarFieldContext("LikePayload", field, false, false, "Boolean")
 }
 
+func (ec *executionContext) _MarkNotificationsReadPayload_unreadCount(ctx context.Context, field graphql.CollectedField, obj *MarkNotificationsReadPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MarkNotificationsReadPayload_unreadCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UnreadCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MarkNotificationsReadPayload_unreadCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MarkNotificationsReadPayload", field, false, false, "Int")
+}
+
+func (ec *executionContext) _MarkNotificationsReadPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *MarkNotificationsReadPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MarkNotificationsReadPayload_viewer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Viewer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖkithᚋsocialᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_MarkNotificationsReadPayload_viewer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MarkNotificationsReadPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_signUp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5057,6 +5507,526 @@ func (ec *executionContext) fieldContext_Mutation_unlikeBlog(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_markNotificationsRead(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_markNotificationsRead(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().MarkNotificationsRead(ctx, fc.Args["input"].(MarkNotificationsReadInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *MarkNotificationsReadPayload
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *MarkNotificationsReadPayload) graphql.Marshaler {
+			return ec.marshalOMarkNotificationsReadPayload2ᚖkithᚋgraphᚐMarkNotificationsReadPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_markNotificationsRead(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MarkNotificationsReadPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_markNotificationsRead_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Notification_id(ctx context.Context, field graphql.CollectedField, obj *social.Notification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notification_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Notification_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Notification", field, true, false, "ID")
+}
+
+func (ec *executionContext) _Notification_kind(ctx context.Context, field graphql.CollectedField, obj *social.Notification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notification_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v social.NotificationKind) graphql.Marshaler {
+			return ec.marshalNNotificationKind2kithᚋsocialᚐNotificationKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Notification_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Notification", field, false, false, "NotificationKind")
+}
+
+func (ec *executionContext) _Notification_actors(ctx context.Context, field graphql.CollectedField, obj *social.Notification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notification_actors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Notification().Actors(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*social.User) graphql.Marshaler {
+			return ec.marshalNUser2ᚕᚖkithᚋsocialᚐUserᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Notification_actors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Notification",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Notification_actorCount(ctx context.Context, field graphql.CollectedField, obj *social.Notification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notification_actorCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Notification().ActorCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Notification_actorCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Notification", field, true, true, "Int")
+}
+
+func (ec *executionContext) _Notification_blog(ctx context.Context, field graphql.CollectedField, obj *social.Notification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notification_blog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Notification().Blog(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Blog) graphql.Marshaler {
+			return ec.marshalOBlog2ᚖkithᚋsocialᚐBlog(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Notification_blog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Notification",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Blog(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Notification_isRead(ctx context.Context, field graphql.CollectedField, obj *social.Notification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notification_isRead(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsRead, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Notification_isRead(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Notification", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _Notification_updatedAt(ctx context.Context, field graphql.CollectedField, obj *social.Notification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notification_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v social.Millis) graphql.Marshaler {
+			return ec.marshalNDateTime2kithᚋsocialᚐMillis(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Notification_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Notification", field, false, false, "DateTime")
+}
+
+func (ec *executionContext) _NotificationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *NotificationConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NotificationConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*NotificationEdge) graphql.Marshaler {
+			return ec.marshalNNotificationEdge2ᚕᚖkithᚋgraphᚐNotificationEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NotificationConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NotificationConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NotificationEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NotificationConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *NotificationConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NotificationConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*social.Notification) graphql.Marshaler {
+			return ec.marshalNNotification2ᚕᚖkithᚋsocialᚐNotificationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NotificationConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NotificationConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Notification(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NotificationConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *NotificationConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NotificationConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖkithᚋgraphᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NotificationConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NotificationConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NotificationConnection_unreadCount(ctx context.Context, field graphql.CollectedField, obj *NotificationConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NotificationConnection_unreadCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.NotificationConnection().UnreadCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NotificationConnection_unreadCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NotificationConnection", field, true, true, "Int")
+}
+
+func (ec *executionContext) _NotificationEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *NotificationEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NotificationEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NotificationEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NotificationEdge", field, false, false, "String")
+}
+
+func (ec *executionContext) _NotificationEdge_node(ctx context.Context, field graphql.CollectedField, obj *NotificationEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NotificationEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Notification) graphql.Marshaler {
+			return ec.marshalNNotification2ᚖkithᚋsocialᚐNotification(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NotificationEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NotificationEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Notification(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NotificationUpdate_edge(ctx context.Context, field graphql.CollectedField, obj *NotificationUpdate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NotificationUpdate_edge(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edge, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NotificationEdge) graphql.Marshaler {
+			return ec.marshalONotificationEdge2ᚖkithᚋgraphᚐNotificationEdge(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NotificationUpdate_edge(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NotificationUpdate",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NotificationEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NotificationUpdate_removedIds(ctx context.Context, field graphql.CollectedField, obj *NotificationUpdate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NotificationUpdate_removedIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RemovedIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NotificationUpdate_removedIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NotificationUpdate", field, false, false, "ID")
+}
+
+func (ec *executionContext) _NotificationUpdate_readUpTo(ctx context.Context, field graphql.CollectedField, obj *NotificationUpdate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NotificationUpdate_readUpTo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReadUpTo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Millis) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖkithᚋsocialᚐMillis(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NotificationUpdate_readUpTo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NotificationUpdate", field, false, false, "DateTime")
+}
+
+func (ec *executionContext) _NotificationUpdate_viewer(ctx context.Context, field graphql.CollectedField, obj *NotificationUpdate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NotificationUpdate_viewer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Viewer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.User) graphql.Marshaler {
+			return ec.marshalNUser2ᚖkithᚋsocialᚐUser(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NotificationUpdate_viewer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NotificationUpdate",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5408,6 +6378,63 @@ func (ec *executionContext) fieldContext_Query_followFeed(ctx context.Context, f
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_followFeed_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_notifications(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_notifications(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Notifications(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *NotificationConnection
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *NotificationConnection) graphql.Marshaler {
+			return ec.marshalONotificationConnection2ᚖkithᚋgraphᚐNotificationConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_notifications(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NotificationConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_notifications_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -5882,6 +6909,51 @@ func (ec *executionContext) fieldContext_Subscription_feedItemAdded(ctx context.
 	if fc.Args, err = ec.field_Subscription_feedItemAdded_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Subscription_notificationUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_notificationUpdated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Subscription().NotificationUpdated(ctx)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				if ec.Directives.SignedIn == nil {
+					var zeroVal *NotificationUpdate
+					return zeroVal, errors.New("directive signedIn is not implemented")
+				}
+				return ec.Directives.SignedIn(ctx, nil, directive0)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *NotificationUpdate) graphql.Marshaler {
+			return ec.marshalNNotificationUpdate2ᚖkithᚋgraphᚐNotificationUpdate(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_notificationUpdated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NotificationUpdate(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -6583,6 +7655,29 @@ func (ec *executionContext) _User_viewerCanFollow(ctx context.Context, field gra
 }
 func (ec *executionContext) fieldContext_User_viewerCanFollow(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("User", field, true, true, "Boolean")
+}
+
+func (ec *executionContext) _User_unreadNotificationCount(ctx context.Context, field graphql.CollectedField, obj *social.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_unreadNotificationCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().UnreadNotificationCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_unreadNotificationCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("User", field, true, true, "Int")
 }
 
 func (ec *executionContext) _UserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *UserConnection) (ret graphql.Marshaler) {
@@ -8117,6 +9212,48 @@ func UnmarshalFollowManyInput(ctx context.Context, raw any) (FollowManyInput, er
 	return out, err
 }
 
+func (ec *executionContext) unmarshalInputMarkNotificationsReadInput(ctx context.Context, obj any) (MarkNotificationsReadInput, error) {
+	var it MarkNotificationsReadInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"upTo"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "upTo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("upTo"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpTo = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalMarkNotificationsReadInput unmarshals raw into the MarkNotificationsReadInput input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalMarkNotificationsReadInput(ctx context.Context, raw any) (MarkNotificationsReadInput, error) {
+	var out MarkNotificationsReadInput
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "MarkNotificationsReadInput", raw, &out)
+	return out, err
+}
+
 func (ec *executionContext) unmarshalInputPublishBlogInput(ctx context.Context, obj any) (PublishBlogInput, error) {
 	var it PublishBlogInput
 	if obj == nil {
@@ -8453,6 +9590,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._User(ctx, sel, obj)
+	case *social.Notification:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Notification(ctx, sel, obj)
 	case *social.Blog:
 		if obj == nil {
 			return graphql.Null
@@ -8978,6 +10120,44 @@ func (ec *executionContext) _LikePayload(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var markNotificationsReadPayloadImplementors = []string{"MarkNotificationsReadPayload"}
+
+func (ec *executionContext) _MarkNotificationsReadPayload(ctx context.Context, sel ast.SelectionSet, obj *MarkNotificationsReadPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, markNotificationsReadPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MarkNotificationsReadPayload")
+		case "unreadCount":
+			out.Values[i] = ec._MarkNotificationsReadPayload_unreadCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "viewer":
+			out.Values[i] = ec._MarkNotificationsReadPayload_viewer(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -9137,6 +10317,214 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "markNotificationsRead":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_markNotificationsRead(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var notificationImplementors = []string{"Notification", "Node"}
+
+func (ec *executionContext) _Notification(ctx context.Context, sel ast.SelectionSet, obj *social.Notification) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, notificationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Notification")
+		case "id":
+			out.Values[i] = ec._Notification_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "kind":
+			out.Values[i] = ec._Notification_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "actors":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Notification_actors(ctx, field, obj)
+				})
+		case "actorCount":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Notification_actorCount(ctx, field, obj)
+				})
+		case "blog":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Notification_blog(ctx, field, obj)
+				})
+		case "isRead":
+			out.Values[i] = ec._Notification_isRead(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "updatedAt":
+			out.Values[i] = ec._Notification_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var notificationConnectionImplementors = []string{"NotificationConnection"}
+
+func (ec *executionContext) _NotificationConnection(ctx context.Context, sel ast.SelectionSet, obj *NotificationConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, notificationConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NotificationConnection")
+		case "edges":
+			out.Values[i] = ec._NotificationConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._NotificationConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._NotificationConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "unreadCount":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._NotificationConnection_unreadCount(ctx, field, obj)
+				})
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var notificationEdgeImplementors = []string{"NotificationEdge"}
+
+func (ec *executionContext) _NotificationEdge(ctx context.Context, sel ast.SelectionSet, obj *NotificationEdge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, notificationEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NotificationEdge")
+		case "cursor":
+			out.Values[i] = ec._NotificationEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._NotificationEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var notificationUpdateImplementors = []string{"NotificationUpdate"}
+
+func (ec *executionContext) _NotificationUpdate(ctx context.Context, sel ast.SelectionSet, obj *NotificationUpdate) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, notificationUpdateImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NotificationUpdate")
+		case "edge":
+			out.Values[i] = ec._NotificationUpdate_edge(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "removedIds":
+			out.Values[i] = ec._NotificationUpdate_removedIds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "readUpTo":
+			out.Values[i] = ec._NotificationUpdate_readUpTo(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "viewer":
+			out.Values[i] = ec._NotificationUpdate_viewer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -9257,6 +10645,12 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._Query_followFeed(ctx, field)
 				})
+		case "notifications":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_notifications(ctx, field)
+				})
 		case "followRequests":
 			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
 				true, false,
@@ -9372,6 +10766,8 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 	switch fields[0].Name {
 	case "feedItemAdded":
 		return ec._Subscription_feedItemAdded(ctx, fields[0])
+	case "notificationUpdated":
+		return ec._Subscription_notificationUpdated(ctx, fields[0])
 	case "likeCountChanged":
 		return ec._Subscription_likeCountChanged(ctx, fields[0])
 	default:
@@ -9520,6 +10916,12 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 				true, true,
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._User_viewerCanFollow(ctx, field, obj)
+				})
+		case "unreadNotificationCount":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._User_unreadNotificationCount(ctx, field, obj)
 				})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -10244,6 +11646,11 @@ func (ec *executionContext) marshalNInt2int(ctx context.Context, sel ast.Selecti
 	return res
 }
 
+func (ec *executionContext) unmarshalNMarkNotificationsReadInput2kithᚋgraphᚐMarkNotificationsReadInput(ctx context.Context, v any) (MarkNotificationsReadInput, error) {
+	res, err := ec.unmarshalInputMarkNotificationsReadInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNNode2ᚕkithᚋgraphᚐNode(ctx context.Context, sel ast.SelectionSet, v []Node) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -10252,6 +11659,92 @@ func (ec *executionContext) marshalNNode2ᚕkithᚋgraphᚐNode(ctx context.Cont
 	})
 
 	return ret
+}
+
+func (ec *executionContext) marshalNNotification2ᚕᚖkithᚋsocialᚐNotificationᚄ(ctx context.Context, sel ast.SelectionSet, v []*social.Notification) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNNotification2ᚖkithᚋsocialᚐNotification(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNNotification2ᚖkithᚋsocialᚐNotification(ctx context.Context, sel ast.SelectionSet, v *social.Notification) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "Notification!")
+		return graphql.Null
+	}
+	return ec._Notification(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNNotificationEdge2ᚕᚖkithᚋgraphᚐNotificationEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*NotificationEdge) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNNotificationEdge2ᚖkithᚋgraphᚐNotificationEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNNotificationEdge2ᚖkithᚋgraphᚐNotificationEdge(ctx context.Context, sel ast.SelectionSet, v *NotificationEdge) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "NotificationEdge!")
+		return graphql.Null
+	}
+	return ec._NotificationEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNNotificationKind2kithᚋsocialᚐNotificationKind(ctx context.Context, v any) (social.NotificationKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNNotificationKind2kithᚋsocialᚐNotificationKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNNotificationKind2kithᚋsocialᚐNotificationKind(ctx context.Context, sel ast.SelectionSet, v social.NotificationKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNNotificationKind2kithᚋsocialᚐNotificationKind[v])
+	if res == graphql.Null {
+		graphql.AddInvalidNullFromMarshaler(ctx, "NotificationKind!")
+	}
+	return res
+}
+
+var (
+	unmarshalNNotificationKind2kithᚋsocialᚐNotificationKind = map[string]social.NotificationKind{
+		"FOLLOWED":         social.Followed,
+		"FOLLOW_REQUESTED": social.FollowRequested,
+		"FOLLOW_ACCEPTED":  social.FollowAccepted,
+		"BLOG_LIKED":       social.BlogLiked,
+	}
+	marshalNNotificationKind2kithᚋsocialᚐNotificationKind = map[social.NotificationKind]string{
+		social.Followed:        "FOLLOWED",
+		social.FollowRequested: "FOLLOW_REQUESTED",
+		social.FollowAccepted:  "FOLLOW_ACCEPTED",
+		social.BlogLiked:       "BLOG_LIKED",
+	}
+)
+
+func (ec *executionContext) marshalNNotificationUpdate2ᚖkithᚋgraphᚐNotificationUpdate(ctx context.Context, sel ast.SelectionSet, v *NotificationUpdate) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "NotificationUpdate!")
+		return graphql.Null
+	}
+	return ec._NotificationUpdate(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPageInfo2ᚖkithᚋgraphᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v *PageInfo) graphql.Marshaler {
@@ -10676,11 +12169,32 @@ func (ec *executionContext) marshalOLikePayload2ᚖkithᚋgraphᚐLikePayload(ct
 	return ec._LikePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOMarkNotificationsReadPayload2ᚖkithᚋgraphᚐMarkNotificationsReadPayload(ctx context.Context, sel ast.SelectionSet, v *MarkNotificationsReadPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._MarkNotificationsReadPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalONode2kithᚋgraphᚐNode(ctx context.Context, sel ast.SelectionSet, v Node) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Node(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONotificationConnection2ᚖkithᚋgraphᚐNotificationConnection(ctx context.Context, sel ast.SelectionSet, v *NotificationConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NotificationConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONotificationEdge2ᚖkithᚋgraphᚐNotificationEdge(ctx context.Context, sel ast.SelectionSet, v *NotificationEdge) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NotificationEdge(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOSignOutPayload2ᚖkithᚋgraphᚐSignOutPayload(ctx context.Context, sel ast.SelectionSet, v *SignOutPayload) graphql.Marshaler {

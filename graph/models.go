@@ -105,8 +105,41 @@ type LikePayload struct {
 	Changed bool `json:"changed"`
 }
 
+type MarkNotificationsReadInput struct {
+	UpTo graphql.Omittable[*string] `json:"upTo,omitempty"`
+}
+
+type MarkNotificationsReadPayload struct {
+	UnreadCount int          `json:"unreadCount"`
+	Viewer      *social.User `json:"viewer,omitempty"`
+}
+
 // Every payload is null when its mutation failed; the others of the same request stand.
 type Mutation struct {
+}
+
+type NotificationConnection struct {
+	Edges    []*NotificationEdge    `json:"edges"`
+	Nodes    []*social.Notification `json:"nodes"`
+	PageInfo *PageInfo              `json:"pageInfo"`
+	// Of all lines, not of this page.
+	UnreadCount int `json:"unreadCount"`
+}
+
+type NotificationEdge struct {
+	Cursor string               `json:"cursor"`
+	Node   *social.Notification `json:"node"`
+}
+
+type NotificationUpdate struct {
+	// A line that appeared or grew, or null.
+	Edge       *NotificationEdge `json:"edge,omitempty"`
+	RemovedIds []string          `json:"removedIds"`
+	// Lines up to here were read, here or elsewhere. What that left unread, since it grew in the
+	// meantime, follows as edges.
+	ReadUpTo *social.Millis `json:"readUpTo,omitempty"`
+	// With unreadNotificationCount.
+	Viewer *social.User `json:"viewer"`
 }
 
 // In the direction of reading, hasNextPage (with `first`) or hasPreviousPage (with `last`)

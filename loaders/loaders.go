@@ -12,6 +12,7 @@ import (
 	"kith/feed"
 	"kith/follow"
 	"kith/like"
+	"kith/notify"
 	"kith/social"
 )
 
@@ -29,6 +30,11 @@ type Loaders struct {
 	Handles Loader[string, social.ID]
 	// Relations are those of the request's viewer; nobody's are none.
 	Relations Loader[social.ID, social.Relation]
+
+	// Unread are how many notifications people have not read, Notifications those of the
+	// viewer, by id; nil where there is none.
+	Unread        Loader[social.ID, int64]
+	Notifications Loader[social.ID, *social.Notification]
 
 	// The pages of lists, so that a list in each person of a list is read at once.
 	Followers  Loader[social.Listing, social.Part[social.Peer]]
@@ -54,6 +60,7 @@ type Sources struct {
 	Graph  *follow.Graph
 	Feed   *feed.Feed
 	Likes  *like.Likes
+	Told   *notify.Notifications
 }
 
 func newLoaders(from Sources, viewer social.ID) *Loaders {
@@ -70,6 +77,9 @@ func newLoaders(from Sources, viewer social.ID) *Loaders {
 		LikedBlogs: newLoader(from.Likes.LikedBlogs),
 		LikeCounts: newLoader(from.Likes.Counts),
 		Liked:      newLoader(as(viewer, from.Likes.Liked)),
+
+		Unread:        newLoader(from.Told.Unread),
+		Notifications: newLoader(as(viewer, from.Told.ByID)),
 
 		MutualFollows:    newLoader(as(viewer, from.Graph.MutualFollows)),
 		FollowersYouKnow: newLoader(as(viewer, from.Graph.FollowersYouKnow)),

@@ -7,6 +7,7 @@ import (
 
 	"kith/graph"
 	"kith/loaders"
+	"kith/notify"
 	"kith/social"
 )
 
@@ -45,6 +46,25 @@ func (r query) Nodes(ctx context.Context, ids []string) ([]graph.Node, error) {
 	return nodes, err
 }
 
+// visibleNotifications adds lines of the viewer's.
+func visibleNotifications(ctx context.Context, ids []social.ID, found map[string]graph.Node) error {
+	read, err := loaders.From(ctx).Notifications.All(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var lines []notify.Line
+	for _, n := range read {
+		if n != nil {
+			lines = append(lines, notify.Line{Notification: n})
+		}
+	}
+	visible, err := visibleLines(ctx, lines)
+	for _, l := range visible {
+		found[l.GlobalID()] = l.Notification
+	}
+	return err
+}
+
 // visibleNodes reads what is visible of these ids, by global id.
 func visibleNodes(ctx context.Context, ids map[social.NodeType][]social.ID) (map[string]graph.Node, error) {
 	found := map[string]graph.Node{}
@@ -63,5 +83,8 @@ func visibleNodes(ctx context.Context, ids map[social.NodeType][]social.ID) (map
 			found[b.GlobalID()] = b
 		}
 	}
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	return found, visibleNotifications(ctx, ids[social.NotificationNode], found)
 }

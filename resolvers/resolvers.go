@@ -15,6 +15,7 @@ import (
 	"kith/graph"
 	"kith/like"
 	"kith/loaders"
+	"kith/notify"
 	"kith/social"
 )
 
@@ -27,6 +28,9 @@ type Root struct {
 	Likes    *like.Likes
 	// LikeCounts are what subscriptions to counts hear of.
 	LikeCounts *like.Live
+	Told       *notify.Notifications
+	// News is what subscriptions to notifications hear of.
+	News *notify.Live
 	// Seal closes the cursors of lists of people.
 	Seal *social.Seal
 }
@@ -39,6 +43,9 @@ type (
 	user           struct{ *Root }
 	blog           struct{ *Root }
 	userConnection struct{ *Root }
+
+	notification           struct{ *Root }
+	notificationConnection struct{ *Root }
 )
 
 // Query resolves the fields of Query.
@@ -55,6 +62,14 @@ func (r *Root) User() graph.UserResolver { return user{r} }
 
 // Blog resolves the fields of Blog that are not columns.
 func (r *Root) Blog() graph.BlogResolver { return blog{r} }
+
+// Notification resolves the fields of Notification that are not columns.
+func (r *Root) Notification() graph.NotificationResolver { return notification{r} }
+
+// NotificationConnection resolves unreadCount.
+func (r *Root) NotificationConnection() graph.NotificationConnectionResolver {
+	return notificationConnection{r}
+}
 
 // UserConnection resolves totalCount.
 func (r *Root) UserConnection() graph.UserConnectionResolver { return userConnection{r} }
