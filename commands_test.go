@@ -87,7 +87,7 @@ func TestEmptyVariablesAreRefused(t *testing.T) {
 func TestMigrateIsRunTwiceAndServeAfterIt(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	for i, want := range []string{"6 migrations applied", "0 migrations applied"} {
+	for i, want := range []string{"7 migrations applied", "0 migrations applied"} {
 		if code, out, errs := kith(t, "migrate", "--data", folder); code != 0 || !strings.Contains(out, want) {
 			t.Fatalf("run %d: exit code %d: %s%s", i, code, out, errs)
 		}

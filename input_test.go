@@ -237,6 +237,9 @@ func (p place) takes(raw string, me person) bool {
 		return err == nil && kind == social.UserNode
 	case "handlePrefix":
 		return len(s) >= 2 && len(s) <= 30 && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	case "upTo":
+		_, err := social.DecodeCursor("", s, social.NotificationsCursor, me.id)
+		return err == nil
 	case "userId":
 		return p.on == "Query" && s == me.gid
 	case "after", "before":
@@ -244,6 +247,9 @@ func (p place) takes(raw string, me person) bool {
 		case "mutualFollows", "followersYouKnow":
 			kind := map[string]social.CursorKind{"mutualFollows": social.MutualCursor, "followersYouKnow": social.KnownCursor}
 			_, err := social.DecodeCursor("", *seal().Open(&s), kind[p.field.Name], me.id, me.id)
+			return err == nil
+		case "notifications":
+			_, err := social.DecodeCursor("", s, social.NotificationsCursor, me.id)
 			return err == nil
 		case "searchUsers":
 			_, err := social.DecodeHandleCursor("", *seal().Open(&s), "u1")

@@ -56,7 +56,7 @@ func values(me, other, author person, blog string) []value {
 	}
 	_, liked, _ := social.ParseGlobalID("", blog)
 	for _, owner := range []social.ID{me.id, other.id, liked, liked + 1} {
-		for kind := social.LikersCursor; kind <= social.HotCursor; kind++ {
+		for kind := social.LikersCursor; kind <= social.NotificationsCursor; kind++ {
 			texts = append(texts, seal().Close(social.Cursor{MinTime: social.Epoch, ID: author.id}.Encode(kind, owner)))
 		}
 	}

@@ -178,7 +178,7 @@ func TestRowsFromBeforeStatusesAreOfActivePeople(t *testing.T) {
 	t.Parallel()
 	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
 		const insert = "INSERT INTO user (id, handle, name, bio, avatar_url, password_hash) VALUES "
-		for _, table := range []string{"settling", "revoked", "block", "mute", "blog_like", "blog_liker", "blog_count", "hot_list"} {
+		for _, table := range []string{"settling", "revoked", "block", "mute", "blog_like", "blog_liker", "blog_count", "hot_list", "notification", "notification_actor", "notification_list"} {
 			s.Exec(t, "DROP TABLE "+table)
 		}
 		if s.IsMySQL() {
@@ -187,7 +187,7 @@ func TestRowsFromBeforeStatusesAreOfActivePeople(t *testing.T) {
 			s.Exec(t, "DROP INDEX user_star")
 		}
 		for table, columns := range map[string][]string{
-			"user": {"status", "is_private", "token_version", "star_since"}, "actor": {"pending", "blocking", "muting", "like_version"}, "user_count": {"requests"},
+			"user": {"status", "is_private", "token_version", "star_since"}, "actor": {"pending", "blocking", "muting", "like_version"}, "user_count": {"requests"}, "following": {"accepted"},
 		} {
 			for _, column := range columns {
 				s.Exec(t, "ALTER TABLE "+table+" DROP COLUMN "+column)
@@ -197,7 +197,7 @@ func TestRowsFromBeforeStatusesAreOfActivePeople(t *testing.T) {
 		s.Exec(t, insert+"(1, 'old', 'Old', '', NULL, 'hash')")
 		n, err := s.DB.Migrate(t.Context())
 		noError(t, err)
-		equal(t, "migrations", n, 4)
+		equal(t, "migrations", n, 5)
 		s.Exec(t, insert+"(2, 'older', 'Older', '', NULL, 'hash')")
 		for id, handle := range map[social.ID]string{1: "old", 2: "older"} {
 			u, c, err := s.DB.UserByHandle(t.Context(), handle)

@@ -89,7 +89,9 @@ func (q *queries) listings(ctx context.Context, doing string, ls []social.Listin
 	parts, err := q.peersOf(ctx, doing, len(ls), func(i int) string { return part(i, ls[i]) })
 	found := make(map[social.Listing][]social.Peer, len(ls))
 	for i, peers := range parts {
-		found[ls[i]] = peers
+		if len(peers) > 0 {
+			found[ls[i]] = peers
+		}
 	}
 	return found, err
 }

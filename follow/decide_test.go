@@ -25,7 +25,7 @@ func call(user, target social.ID, to social.FollowState) *change {
 
 // world is a state in which people 1 to 9 exist and follow nobody, but for the edges.
 func world(edges map[social.Pair]social.FollowState) state {
-	s := state{actors: map[social.ID]*db.Actor{}, follows: map[social.Pair]social.FollowState{}, since: map[social.Pair]social.Millis{}, people: map[social.ID]bool{}}
+	s := state{actors: map[social.ID]*db.Actor{}, follows: map[social.Pair]social.FollowState{}, since: map[social.Pair]social.Millis{}, accepted: map[social.Pair]bool{}, people: map[social.ID]bool{}}
 	for id := social.ID(1); id <= 9; id++ {
 		s.actors[id] = &db.Actor{UserID: id, GraphVersion: 100}
 		s.people[id] = true

@@ -10,6 +10,9 @@ import (
 	"kith/social"
 )
 
+// removedAtOnce is how many lines that went one update names.
+const removedAtOnce = 100
+
 // Live tells subscriptions of this server that somebody's notifications have changed, which
 // it hears by the tail. Safe for parallel use.
 type Live struct {
@@ -104,8 +107,8 @@ func (w *Watch) News(ctx context.Context) ([]Update, error) {
 		return nil, err
 	}
 	var updates []Update
-	if len(removed) > 0 {
-		updates = append(updates, Update{Removed: removed})
+	for some := range slices.Chunk(removed, removedAtOnce) {
+		updates = append(updates, Update{Removed: some})
 	}
 	for i := range lines {
 		if read && when(there[i]) >= news.ReadVersion {

@@ -11,7 +11,7 @@ import (
 
 const owner = social.ID(653247040368672769) // beyond 2^53
 
-var kinds = []social.CursorKind{social.FeedCursor, social.BlogsCursor, social.FollowersCursor, social.FollowingCursor, social.MutualCursor, social.KnownCursor}
+var kinds = []social.CursorKind{social.FeedCursor, social.BlogsCursor, social.FollowersCursor, social.FollowingCursor, social.MutualCursor, social.KnownCursor, social.NotificationsCursor}
 
 var cursors = []social.Cursor{
 	{MinTime: 1, Offset: 1, ID: 1},
@@ -46,6 +46,19 @@ func TestCursorComesBackAsWritten(t *testing.T) {
 				t.Errorf("list %d: got %+v, %v; want %+v", kind, got, err, want)
 			}
 		}
+	}
+}
+
+// Among notifications a place has the version of the list; elsewhere there is no room for it.
+func TestCursorOfNotificationsHasAVersion(t *testing.T) {
+	t.Parallel()
+	for _, version := range []int64{1, 300, math.MaxInt64} {
+		want := social.Cursor{MinTime: 1_764_500_000_123, ID: owner, Version: version}
+		got, err := social.DecodeCursor("upTo", want.Encode(social.NotificationsCursor, owner), social.NotificationsCursor, owner)
+		if err != nil || got != want {
+			t.Errorf("got %+v, %v; want %+v", got, err, want)
+		}
+		refused(t, want.Encode(social.NotificationsCursor, owner), social.NotificationsCursor, owner+1)
 	}
 }
 

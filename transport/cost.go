@@ -152,6 +152,7 @@ func introspectedEntries(f *ast.Field) int {
 // listBounds is how many entries those lists may have that no argument of theirs tells.
 var listBounds = map[string]int{
 	"FollowManyPayload.results": 100,
+	"Notification.actors":       3,
 }
 
 // entries is how many entries a field asks for: as its first or last says if it pages,

@@ -46,6 +46,15 @@ func (f *fake) User() graph.UserResolver                     { return fakeUser{f
 func (f *fake) Blog() graph.BlogResolver                     { return fakeBlog{f} }
 func (f *fake) UserConnection() graph.UserConnectionResolver { return fakeUsers{} }
 
+// Nothing here asks for notifications.
+func (f *fake) Notification() graph.NotificationResolver { return nil }
+
+func (f *fake) NotificationConnection() graph.NotificationConnectionResolver { return nil }
+
+func (f *fake) NotificationUpdated(context.Context) (<-chan *graph.NotificationUpdate, error) {
+	return nil, nil //nolint:nilnil // never asked
+}
+
 func (f *fake) FeedItemAdded(ctx context.Context, since *string) (<-chan *graph.BlogEdge, error) {
 	f.calls.Add(1)
 	if f.feedErr != nil {
