@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"kith/events"
 	"kith/notify"
 	"kith/social"
+	"kith/socialtest"
 )
 
 // BLK-5, and loops that end with nothing.
@@ -247,4 +251,182 @@ func TestRepeatedEventsTellNothing(t *testing.T) {
 		}
 		same(t, "followers", counts(t, me.Client, me.gid)[0], 20)
 	})
+}
+
+// What is told late is left unread by a reading up to a page from before, though it lies below;
+// and whoever listens hears of it after the reading.
+func TestWhatIsToldLateIsNotReadUnseen(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		u := w.persons(t, 3)
+		me := u[0]
+		blog := me.publish(t, "a blog")
+		u[1].follow(t, me)
+		w.tell(t)
+		cursor := me.notices(t, 1, "").Get("edges.0.cursor").String()
+		watch, err := w.news.Watch(t.Context(), me.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer watch.Close()
+		u[2].like(t, blog)
+		w.Exec(t, "UPDATE blog_like SET since = since - 1000")
+		w.tell(t)
+		me.tells(t, 2, `FOLLOWED 1 ["u2_test"]`, `BLOG_LIKED 1 ["u3_test"]`)
+		same(t, "left unread", me.markRead(t, cursor), 1)
+		me.tells(t, 1, `FOLLOWED 1 ["u2_test"] read`, `BLOG_LIKED 1 ["u3_test"]`)
+		news, err := watch.News(t.Context())
+		if err != nil || len(news) != 2 || news[0].ReadUpTo == nil || news[1].Line == nil || news[1].Line.IsRead {
+			t.Errorf("heard %+v, %v", news, err)
+		}
+		if news, err := watch.News(t.Context()); err != nil || len(news) != 0 {
+			t.Errorf("heard %+v, %v once more", news, err)
+		}
+	})
+}
+
+// A line that is one too many, or 90 days old, is dropped with all who are behind it, and what
+// it told is told no more; also when the dropping is cut off, or done by two at once.
+func TestOldLinesAreDropped(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		const most = 5
+		n := notify.New(w.DB, social.NewSnowflake(w.Clock.Now, socialtest.Node(7)), w.Clock.Now, notify.Config{Most: most})
+		u := w.persons(t, 12)
+		me := u[0]
+		rows := func() int64 {
+			return w.Int(t, "SELECT COUNT(*) FROM notification WHERE user_id = ?", me.id) +
+				w.Int(t, "SELECT COUNT(*) FROM notification_actor WHERE user_id = ?", me.id)
+		}
+		blog := me.publish(t, "a blog")
+		for _, p := range u[1:4] {
+			p.like(t, blog)
+		}
+		for _, p := range u[1:11] {
+			w.Clock.Advance(time.Millisecond)
+			p.follow(t, me)
+		}
+		w.tell(t)
+		same(t, "lines and those behind them", rows(), 11+13)
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if err := n.Trim(ended); err == nil {
+			t.Error("a trim that was cut off told nothing")
+		}
+		for _, err := range atOnce(2, func(int) error { return n.Trim(t.Context()) }) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		same(t, "lines and those behind them", rows(), most+most)
+		want := []string{`FOLLOWED 1 ["u11_test"]`, `FOLLOWED 1 ["u10_test"]`, `FOLLOWED 1 ["u9_test"]`, `FOLLOWED 1 ["u8_test"]`, `FOLLOWED 1 ["u7_test"]`}
+		me.tells(t, most, want...)
+		w.Exec(t, "UPDATE consumed SET position = 0")
+		w.tell(t)
+		me.tells(t, most, want...)
+		same(t, "lines", w.Int(t, "SELECT line_count FROM notification_list WHERE user_id = ?", me.id), most)
+
+		w.Clock.Advance(90*24*time.Hour + time.Millisecond)
+		for _, p := range []*person{&me, &u[11]} { // whose tokens have expired
+			p.renew(t, w)
+		}
+		u[11].follow(t, me)
+		w.tell(t)
+		if err := n.Trim(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		me.tells(t, 1, `FOLLOWED 1 ["u12_test"]`)
+		w.Exec(t, "UPDATE consumed SET position = 0")
+		w.tell(t)
+		me.tells(t, 1, `FOLLOWED 1 ["u12_test"]`)
+		same(t, "lines and those behind them", rows(), 2)
+	})
+}
+
+// renew gives p a new token.
+func (p *person) renew(t testing.TB, w *world) {
+	t.Helper()
+	u, _, err := w.DB.UserWithCredentials(t.Context(), p.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.accounts.SessionOf(t.Context(), u.Handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Token = s.Token
+}
+
+// INF-3: no work waits in Redis, so one that is full, or empty, loses no line.
+func TestNoLineWaitsInRedis(t *testing.T) {
+	t.Parallel()
+	w := newCachedWorld(t, socialtest.NewSQLite(t), newEmbedded(t), 1, trueTime)
+	defer w.close()
+	me, fans := w.person(t), w.persons(t, 100)
+	w.haltAll()
+	for _, f := range fans {
+		f.follow(t, me)
+	}
+	w.redis.Flush(t)
+	w.begin(0)
+	me.awaitLines(t, 100)
+	same(t, "followers", counts(t, me.Client, me.gid)[0], 100)
+}
+
+// The likes of a blog cost its author's lines few statements, however many they are.
+func TestLikesAreToldByThePiece(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, socialtest.NewMySQL(t))
+	const likes, perEvent = 9000, 90
+	author := w.person(t)
+	blog := author.publish(t, "a blog")
+	evs := w.likedByRows(t, blog, likes, perEvent)
+	before := w.store.db.Statements()
+	for chunk := range slices.Chunk(evs, 100) {
+		if err := w.server.told.Consume(t.Context(), chunk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent := w.store.db.Statements() - before
+	node := author.notices(t, 1, "").Get("edges.0.node")
+	same(t, "likes told", node.Get("actorCount").Int(), likes)
+	t.Logf("%d statements for %d likes, %d to an event", sent, likes, perEvent)
+	if sent > 20*likes/1000 {
+		t.Errorf("%d statements for %d likes", sent, likes)
+	}
+}
+
+// likedByRows has so many people who are rows alone like a blog, and gives the events of that,
+// as many likes to each.
+func (w *world) likedByRows(t testing.TB, blog string, n, perEvent int) (evs []events.Event) {
+	t.Helper()
+	_, id, err := social.ParseGlobalID("", blog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := w.person(t).id + 1000
+	now := social.Millis(w.Clock.Now().UnixMilli())
+	for ids := range slices.Chunk(upTo(n), perEvent) {
+		var users, likes []string
+		var body social.LikeBody
+		for _, i := range ids {
+			fan := first + social.ID(i)
+			users = append(users, fmt.Sprintf("(%d,'f%d','Fan','','x')", fan, fan))
+			likes = append(likes, fmt.Sprintf("(%d,%d,1,%d)", fan, id, now))
+			body.Changes = append(body.Changes, social.LikeChange{UserID: fan, BlogID: id, State: social.Liked, Since: now, Version: 1})
+		}
+		w.Exec(t, "INSERT INTO user (id, handle, name, bio, password_hash) VALUES "+strings.Join(users, ","))
+		w.Exec(t, "INSERT INTO blog_like (user_id, blog_id, state, since) VALUES "+strings.Join(likes, ","))
+		evs = append(evs, events.Event{Event: social.Event{Kind: social.LikeEvent, Body: body}})
+	}
+	return evs
+}
+
+// upTo is 0, 1, ... n-1.
+func upTo(n int) []int {
+	ns := make([]int, n)
+	for i := range ns {
+		ns[i] = i
+	}
+	return ns
 }

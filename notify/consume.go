@@ -21,13 +21,16 @@ const piece = db.MaxIn
 // late, twice, and out of order.
 func (n *Notifications) Consume(ctx context.Context, evs []events.Event) error {
 	w := work{n: n}
+	wrote, err := n.authors(ctx, evs)
+	if err != nil {
+		return err
+	}
 	for _, e := range evs {
-		var err error
 		switch body := e.Body.(type) {
 		case social.FollowBody:
 			err = w.followed(ctx, body)
 		case social.LikeBody:
-			err = w.liked(ctx, body)
+			err = w.liked(ctx, body, wrote)
 		case social.BlogBody:
 			err = w.blog(ctx, body)
 		case social.UserBody:
@@ -98,20 +101,27 @@ func (w *work) walled(ctx context.Context, p social.Pair) error {
 	})
 }
 
-// liked adds what likes may be behind: they are told to authors.
-func (w *work) liked(ctx context.Context, body social.LikeBody) error {
-	blogs := map[social.ID]bool{}
-	for _, c := range body.Changes {
-		blogs[c.BlogID] = true
+// authors reads who wrote the blogs that events tell likes of.
+func (n *Notifications) authors(ctx context.Context, evs []events.Event) (map[social.ID]db.Authorship, error) {
+	var blogs []social.ID
+	for _, e := range evs {
+		if body, ok := e.Body.(social.LikeBody); ok {
+			blogs = append(blogs, body.Blogs()...)
+		}
 	}
 	wrote := map[social.ID]db.Authorship{}
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(blogs)), db.MaxIn) {
-		found, err := w.n.db.Authorships(ctx, ids)
+	for ids := range slices.Chunk(distinct(blogs), db.MaxIn) {
+		found, err := n.db.Authorships(ctx, ids)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		maps.Copy(wrote, found)
 	}
+	return wrote, nil
+}
+
+// liked adds what likes may be behind: they are told to authors.
+func (w *work) liked(ctx context.Context, body social.LikeBody, wrote map[social.ID]db.Authorship) error {
 	for _, c := range body.Changes {
 		author := wrote[c.BlogID].AuthorID
 		if author == 0 || author == c.UserID {

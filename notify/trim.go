@@ -156,16 +156,25 @@ func (n *Notifications) drop(ctx context.Context, line *social.Notification) err
 			if err := tx.DropNotificationActors(ctx, causes); err != nil || len(causes) == piece {
 				return err
 			}
-			lists[line.UserID].LineCount--
-			if err := tx.PutNotificationLists(ctx, []*db.NotificationList{lists[line.UserID]}); err != nil {
-				return err
-			}
-			return tx.DropNotification(ctx, key(line))
+			return dropLine(ctx, tx, lists[line.UserID], key(line))
 		})
 		if err != nil || len(causes) < piece {
 			return err
 		}
 	}
+}
+
+// dropLine removes a line that nobody is behind, unless another server has.
+func dropLine(ctx context.Context, tx *db.Tx, list *db.NotificationList, k db.LineKey) error {
+	there, err := tx.NotificationsOf(ctx, []db.LineKey{k})
+	if err != nil || len(there) == 0 {
+		return err
+	}
+	list.LineCount--
+	if err := tx.PutNotificationLists(ctx, []*db.NotificationList{list}); err != nil {
+		return err
+	}
+	return tx.DropNotification(ctx, k)
 }
 
 func keys(lines []*social.Notification) []db.LineKey {
