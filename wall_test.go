@@ -78,7 +78,7 @@ func (v *walled) ways(t *testing.T) []way {
 		"mutualFollows": {false: {fmt.Sprintf("(userId: %q)", v.hidden.gid)}, true: {fmt.Sprintf("(userId: %q)", v.between.gid)}},
 		"searchUsers":   {true: {`(handlePrefix: "hid")`, `(handlePrefix: "op")`}},
 		"viewer":        {true: {""}}, "followFeed": {true: {""}}, "followRequests": {true: {""}}, "blockedUsers": {true: {""}}, "mutedUsers": {true: {""}},
-		"hotBlogs":      {true: {""}}, "notifications": {true: {""}}, "markNotificationsRead": {true: {"(input: {})"}},
+		"hotBlogs": {true: {""}}, "notifications": {true: {""}}, "markNotificationsRead": {true: {"(input: {})"}},
 		"likeBlog":      {false: {blogInput(v.blog)}, true: {blogInput(v.other)}},
 		"followMany":    {false: {fmt.Sprintf("(input: {userIds: [%q]})", v.hidden.gid)}, true: {fmt.Sprintf("(input: {userIds: [%q]})", v.between.gid)}},
 		"updateProfile": {true: {`(input: {name: "Another"})`}},

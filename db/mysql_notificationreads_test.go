@@ -1,0 +1,82 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"kith/db"
+	"kith/social"
+	"kith/socialtest"
+)
+
+// Person 1 has 1,000 lines that show somebody, all of one millisecond, of which 100 are not read,
+// and 1,000 later ones that show nobody; behind one of them are 100,000 people.
+const (
+	lineRows   = 1000
+	lineUnread = 100
+	lineActors = 100_000
+	lineMoment = 1_700_000_000_000
+)
+
+func writeManyNotifications(t testing.TB, s *socialtest.Store) {
+	t.Helper()
+	s.Exec(t, `INSERT INTO notification_list (user_id, version, line_count) VALUES (1, 9, 2000), (2, 9, 1001)`)
+	s.Exec(t, fmt.Sprintf(`INSERT INTO notification (user_id, id, kind, subject, open, actor_count, shown, updated_at, grown, version)
+		SELECT 1, seq, 4, seq, IF(seq > %d, 0, seq), 1, 1, %d, 5, 5 FROM seq_1_to_%d`, lineRows-lineUnread, lineMoment, lineRows))
+	s.Exec(t, fmt.Sprintf(`INSERT INTO notification (user_id, id, kind, subject, open, actor_count, shown, updated_at, grown, version)
+		SELECT 1, %d + seq, 4, %[1]d + seq, 0, 0, 0, %d, 5, 5 FROM seq_1_to_%[1]d`, lineRows, 2*lineMoment))
+	s.Exec(t, fmt.Sprintf(`INSERT INTO notification_actor (user_id, kind, subject, actor_id, notification_id, since, hidden)
+		SELECT 1, 4, 7, seq, 7, %d + seq DIV 10, seq %% 2 FROM seq_1_to_%d`, lineMoment, lineActors))
+	s.Exec(t, fmt.Sprintf(`INSERT INTO notification_actor (user_id, kind, subject, actor_id, notification_id, since, hidden)
+		SELECT 1, 4, seq, 7, seq, %d, 0 FROM seq_8_to_%d`, lineMoment, lineRows))
+	s.Exec(t, "ANALYZE TABLE notification, notification_list, notification_actor")
+}
+
+// Among as many that show nobody, at the head and far behind it, a page of notifications, those
+// who are behind its lines, and what is unread touch little more than they give.
+func TestReadingsOfNotificationsReadNoMoreThanThemselves(t *testing.T) {
+	onMySQL(t, func(t *testing.T, s *socialtest.Store) {
+		writeManyNotifications(t, s)
+		const size = 20
+		reads := func(what string, most int, read func(ctx context.Context, tx *db.Tx) error) {
+			t.Helper()
+			if n := rowsRead(t, s.DB, read); n > most {
+				t.Errorf("%s read %d rows, want at most %d", what, n, most)
+			}
+		}
+		var lines []*social.Notification
+		for _, first := range []social.ID{lineRows, lineRows / 2, size + 7} {
+			p := social.Page{Limit: size}
+			if first < lineRows {
+				p.From = social.Cursor{MinTime: lineMoment, ID: first + 1}
+			}
+			// From the index, and from what it gives, and the list.
+			reads(fmt.Sprint("a page from ", first), 2*(size+1)+4, func(ctx context.Context, tx *db.Tx) error {
+				version, found, err := tx.Notifications(ctx, social.Listing{Owner: 1, Page: p})
+				lines = found
+				equal(t, "page", fmt.Sprint(version, len(lines), lines[0].ID), fmt.Sprint(9, size+1, first))
+				return err
+			})
+		}
+		// Each through a table of its own, and that of all.
+		reads("who is behind a page", 4*(size+1+2)+4, func(ctx context.Context, tx *db.Tx) error {
+			newest, err := tx.NewestActors(ctx, lines, 3)
+			equal(t, "lines", len(newest), size+1)
+			equal(t, "the newest of many", fmt.Sprint(newest[lines[size]]), fmt.Sprint([]social.Peer{
+				{ID: 100_000, Since: lineMoment + 10_000}, {ID: 99_998, Since: lineMoment + 9999}, {ID: 99_996, Since: lineMoment + 9999},
+			}))
+			return err
+		})
+		reads("the unread count", lineRows+2, func(ctx context.Context, tx *db.Tx) error {
+			n, err := tx.UnreadCounts(ctx, []social.ID{1})
+			equal(t, "unread", n[1], lineUnread)
+			return err
+		})
+		reads("what is new", 2, func(ctx context.Context, tx *db.Tx) error {
+			news, err := tx.NotificationsSince(ctx, 3, 8)
+			equal(t, "news of nobody", fmt.Sprint(news.Version, len(news.Lines)), "0 0")
+			return err
+		})
+	})
+}
