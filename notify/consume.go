@@ -78,7 +78,7 @@ func (w *work) followed(ctx context.Context, body social.FollowBody) error {
 		}
 	}
 	for _, wall := range body.Walls {
-		pair := social.Pair{UserID: wall.UserID, TargetID: wall.TargetID}
+		pair := social.Pair(wall)
 		for _, p := range []social.Pair{pair, pair.Reversed()} {
 			if err := w.walled(ctx, p); err != nil {
 				return err

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"kith/notify"
+	"kith/social"
+	"kith/socialtest"
+)
+
+// A line that is one too many, or 90 days old, is dropped with all who are behind it, and what
+// it told is told no more; also when the dropping is cut off, or done by two at once.
+func TestOldLinesAreDropped(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		const most = 5
+		n := notify.New(w.DB, social.NewSnowflake(w.Clock.Now, socialtest.Node(7)), w.Clock.Now, notify.Config{Most: most})
+		u := w.persons(t, 12)
+		me := u[0]
+		rows := func() int64 {
+			return w.Int(t, "SELECT COUNT(*) FROM notification WHERE user_id = ?", me.id) +
+				w.Int(t, "SELECT COUNT(*) FROM notification_actor WHERE user_id = ?", me.id)
+		}
+		blog := me.publish(t, "a blog")
+		for _, p := range u[1:4] {
+			p.like(t, blog)
+		}
+		for _, p := range u[1:11] {
+			w.Clock.Advance(time.Millisecond)
+			p.follow(t, me)
+		}
+		w.tell(t)
+		same(t, "lines and those behind them", rows(), 11+13)
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if err := n.Trim(ended); err == nil {
+			t.Error("a trim that was cut off told nothing")
+		}
+		for _, err := range atOnce(2, func(int) error { return n.Trim(t.Context()) }) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		same(t, "lines and those behind them", rows(), most+most)
+		want := []string{`FOLLOWED 1 ["u11_test"]`, `FOLLOWED 1 ["u10_test"]`, `FOLLOWED 1 ["u9_test"]`, `FOLLOWED 1 ["u8_test"]`, `FOLLOWED 1 ["u7_test"]`}
+		me.tells(t, most, want...)
+		w.Exec(t, "UPDATE consumed SET position = 0")
+		w.tell(t)
+		me.tells(t, most, want...)
+		same(t, "lines", w.Int(t, "SELECT line_count FROM notification_list WHERE user_id = ?", me.id), most)
+
+		w.Clock.Advance(90*24*time.Hour + time.Millisecond)
+		for _, p := range []*person{&me, &u[11]} { // whose tokens have expired
+			p.renew(t, w)
+		}
+		u[11].follow(t, me)
+		w.tell(t)
+		if err := n.Trim(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		me.tells(t, 1, `FOLLOWED 1 ["u12_test"]`)
+		w.Exec(t, "UPDATE consumed SET position = 0")
+		w.tell(t)
+		me.tells(t, 1, `FOLLOWED 1 ["u12_test"]`)
+		same(t, "lines and those behind them", rows(), 2)
+	})
+}
+
+// renew gives p a new token.
+func (p *person) renew(t testing.TB, w *world) {
+	t.Helper()
+	u, _, err := w.DB.UserWithCredentials(t.Context(), p.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.accounts.SessionOf(t.Context(), u.Handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Token = s.Token
+}
