@@ -339,3 +339,26 @@ func TestAPageWithStarsIsOfOneVersionOfWhoIsFollowed(t *testing.T) {
 		same(t, "blogs while it is under way", read(), 0)
 	})
 }
+
+// So has one that reaches below the inbox.
+func TestAPageAcrossTheFloorIsOfOneVersionOfWhoIsFollowed(t *testing.T) {
+	set := func(i int, cfg *settings) {
+		quietly(i, cfg)
+		cfg.inboxSize = 3
+	}
+	eachCached(t, 2, set, func(t *testing.T, w *cachedWorld) {
+		defer w.close()
+		s := w.still(t)
+		reader := w.person(t)
+		w.Clock.Advance(time.Second)
+		author := w.crowd(t, reader, 1)[0]
+		w.writeBlogs(t, w.at(time.Hour, 5), func(int) social.ID { return author })
+		read := func() int { return len(reader.at(s).feed(t, 10, "").titles) }
+		same(t, "blogs, which makes the inbox", read(), 5)
+		// Committed, and not yet brought to Redis.
+		w.Exec(t, "UPDATE following SET state = ? WHERE user_id = ? AND target_id = ?", social.NotFollowing, reader.id, author)
+		w.Exec(t, "UPDATE actor SET graph_version = graph_version + 1 WHERE user_id = ?", reader.id)
+		same(t, "blogs while it is under way", read(), 0)
+		same(t, "and again", read(), 0)
+	})
+}
