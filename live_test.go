@@ -103,6 +103,34 @@ func TestStreamsEndByAnError(t *testing.T) {
 	live.open(t, viewers[0], "").ends(t, social.Unavailable)
 }
 
+// A gap in the events is told to all who go by them: subscriptions to the feed and to likes,
+// and who judges tokens. What happened meanwhile stands in rows of which no event tells.
+func TestAGapIsToldToAllWhoGoByEvents(t *testing.T) {
+	t.Parallel()
+	w := newLiveWorld(t)
+	s := w.servers[0]
+	live := livesOf(s)
+	me, author, gone := w.person(t), w.person(t), w.person(t)
+	me.follow(t, author)
+	liked := author.publish(t, "a blog")
+	me.like(t, liked) // so that its count has a row
+	w.heard(t)
+	feed, likes := live.open(t, me.id, ""), live.watch(t, me.id, liked)
+	missed := social.FirstIDAt(social.Millis(time.Now().UnixMilli())) + 1
+	w.writeBlogs(t, []social.ID{missed}, func(int) social.ID { return author.id })
+	w.Exec(t, "UPDATE blog_count SET likes = 5, version = version + 1 WHERE blog_id = ?", mustID(t, liked))
+	w.Exec(t, "INSERT INTO revoked (user_id, jti, version, until) VALUES (?, '', 99, ?)", gone.id, time.Now().Add(time.Hour).UnixMilli())
+	w.Exec(t, "UPDATE lane SET seq = seq + 1 WHERE lane = 0") // an event that nobody can read any more
+	s.bell.Ring()
+	feed.gets(t, "a blog", missed.String()) // the first by the look back of the replay
+	likes.counts(t, 5)
+	for deadline := time.Now().Add(20 * time.Second); gone.Do(t, `{ viewer { id } }`, nil).Code() != "UNAUTHENTICATED"; pause(nil, time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a token is good that has ended")
+		}
+	}
+}
+
 // 2,000 subscriptions that wait have a goroutine each, which goes with them, beside that of
 // the transport.
 func TestIdleSubscriptionsCostLittle(t *testing.T) {

@@ -109,7 +109,8 @@ func TestFanOutGoesOnUntilEveryServerKnowsOfAStar(t *testing.T) {
 		reader := fans[0]
 		read := func(s *server) []string { return reader.at(s).feed(t, 10, "").titles }
 		fans[0].follow(t, star)
-		read(slow) // which makes the inbox
+		w.drained(t) // else the follow's event may come while the inbox is made, and drop it
+		read(slow)   // which makes the inbox
 		fans[1].follow(t, star)
 		same(t, "stars", w.stars(t), 1)
 		star.publish(t, "within the minute")
@@ -194,6 +195,40 @@ func TestAServerThatMissedEventsReadsItsStarsAnew(t *testing.T) {
 		w.begin(1)
 		w.heard(t)
 		same(t, "feed", strings.Join(read(), ", "), "missed, heard of")
+	})
+}
+
+// What a server does not keep of a star, and no inbox has, is read in SQL, however far down the
+// inbox is whole.
+func TestBelowWhatIsKeptOfAStarSQLIsRead(t *testing.T) {
+	t.Parallel()
+	eachCached(t, 2, starsPast(1, 3), func(t *testing.T, w *cachedWorld) {
+		defer w.close()
+		star, fans := w.person(t), w.persons(t, 2)
+		for _, f := range fans {
+			f.follow(t, star)
+		}
+		w.awaitStar(t, star)
+		w.drained(t) // before the inbox is made
+		me := fans[0].at(w.servers[len(w.servers)-1])
+		same(t, "blogs, which makes the inbox", len(me.feed(t, 10, "").titles), 0)
+		var all []string
+		for i := range 7 {
+			all = slices.Insert(all, 0, fmt.Sprint("blog ", i))
+			star.publish(t, all[0])
+			w.Clock.Advance(time.Millisecond)
+		}
+		w.drained(t)
+		w.heard(t)
+		for _, n := range []int{1, 2, 3, 10} {
+			var got []string
+			for p := (page{next: true}); p.next; got = append(got, p.titles...) {
+				p = me.feed(t, n, p.end)
+			}
+			if !slices.Equal(got, all) {
+				t.Errorf("in pages of %d: %v, want %v", n, got, all)
+			}
+		}
 	})
 }
 
@@ -302,5 +337,28 @@ func TestAPageWithStarsIsOfOneVersionOfWhoIsFollowed(t *testing.T) {
 		w.Exec(t, "UPDATE following SET state = ? WHERE user_id = ? AND target_id = ?", social.NotFollowing, reader.id, authors[0])
 		w.Exec(t, "UPDATE actor SET graph_version = graph_version + 1 WHERE user_id = ?", reader.id)
 		same(t, "blogs while it is under way", read(), 0)
+	})
+}
+
+// So has one that reaches below the inbox.
+func TestAPageAcrossTheFloorIsOfOneVersionOfWhoIsFollowed(t *testing.T) {
+	set := func(i int, cfg *settings) {
+		quietly(i, cfg)
+		cfg.inboxSize = 3
+	}
+	eachCached(t, 2, set, func(t *testing.T, w *cachedWorld) {
+		defer w.close()
+		s := w.still(t)
+		reader := w.person(t)
+		w.Clock.Advance(time.Second)
+		author := w.crowd(t, reader, 1)[0]
+		w.writeBlogs(t, w.at(time.Hour, 5), func(int) social.ID { return author })
+		read := func() int { return len(reader.at(s).feed(t, 10, "").titles) }
+		same(t, "blogs, which makes the inbox", read(), 5)
+		// Committed, and not yet brought to Redis.
+		w.Exec(t, "UPDATE following SET state = ? WHERE user_id = ? AND target_id = ?", social.NotFollowing, reader.id, author)
+		w.Exec(t, "UPDATE actor SET graph_version = graph_version + 1 WHERE user_id = ?", reader.id)
+		same(t, "blogs while it is under way", read(), 0)
+		same(t, "and again", read(), 0)
 	})
 }

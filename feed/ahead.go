@@ -61,11 +61,15 @@ func (r *reader) below(ctx context.Context, n int, got rdb.HomeAnswer) ([]social
 		}
 		followed = kept.followed
 	} else {
-		_, peers, err := r.db.Followed(ctx, r.viewer)
+		version, peers, err := r.db.Followed(ctx, r.viewer)
 		if err != nil {
 			return nil, err
 		}
 		followed = idsOf(peers)
+		if version != got.Version { // by now: above and below the floor would be of two
+			r.scan = newScan(r.db, followed, false, r.past, r.clock.NowMS())
+			return nil, nil
+		}
 	}
 	scan := newScan(r.db, followed, false, from, r.clock.NowMS())
 	if r.clock.NowMS()-from.Time() < social.Millis(settled.Milliseconds()) {

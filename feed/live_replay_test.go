@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/events"
 	"kith/social"
 )
 
@@ -84,6 +85,73 @@ func TestAGapIsReplayed(t *testing.T) {
 		r.gets(quick, missed, missedToo, after)
 		r.gets(slow, before, more, missed, missedToo, after)
 		r.getsNoMore(slow, 4)
+	})
+}
+
+// A gap is replayed from where all had been sent, however long ago; told twice, it is one.
+func TestAGapIsReplayedFromItsBeginning(t *testing.T) {
+	eachLive(t, func(r *liveRig) {
+		r.follows(1, 2)
+		s := r.subscribe(1, nil)
+		r.Clock.Advance(time.Minute)
+		missed := r.row(2, 30*time.Second)
+		r.live.Missed()
+		r.live.Missed()
+		r.gets(s, missed)
+		r.getsNoMore(s, 2)
+	})
+}
+
+// Of many ids the oldest are forgotten, but none that a replay may read again; and it reads
+// what came since the last look, not all since the subscription began.
+func TestAnIDComesOnceHoweverManyCame(t *testing.T) {
+	eachLive(t, func(r *liveRig) {
+		r.follows(1, 2)
+		s := r.subscribe(1, nil)
+		sends := func() {
+			b := r.row(2, 0)
+			r.seen(r.event(b, 1))
+			r.gets(s, b)
+		}
+		for range 801 {
+			sends()
+		}
+		r.Clock.Advance(5 * time.Second)
+		sends()
+		sends() // so all is known to have been sent up to the one before
+		r.live.Missed()
+		r.getsNoMore(s, 2)
+	})
+}
+
+// Nor is one forgotten that still waits, since it was replayed and heard, however old it is.
+func TestAnIDComesOnceHoweverLongItWaits(t *testing.T) {
+	eachLive(t, func(r *liveRig) {
+		r.follows(1, 2)
+		listener := r.subscribe(1, nil) // so that what is heard is known to be queued
+		hears := func(blogs ...social.BlogRef) {
+			var evs []events.Event
+			for _, b := range blogs {
+				evs = append(evs, r.event(b, 1))
+			}
+			r.seen(evs...)
+			r.gets(listener, blogs...)
+		}
+		var replayed []social.BlogRef
+		for range 800 {
+			replayed = append(replayed, r.row(2, time.Second))
+		}
+		unread, both := r.row(2, time.Minute), replayed[799]
+		r.now = func() { // when it registers; then when it is about to read
+			r.now = func() { r.now = nil; hears(unread, both) }
+		}
+		s := r.subscribe(1, r.at(2*time.Second))
+		r.gets(s, replayed...)
+		r.Clock.Advance(20 * time.Second)
+		next, last := r.row(2, 0), r.row(2, 0)
+		hears(next)
+		hears(last) // so all is known to have been sent up to the one before
+		r.gets(s, unread, next, last)
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 type liveRig struct {
 	*testing.T
 	*socialtest.Store
+	feed *feed.Feed
 	live *feed.Live
 	// now is called when the hub asks for the time; nil for nothing.
 	now func()
@@ -49,14 +50,20 @@ func newLiveRig(t *testing.T, s *socialtest.Store) *liveRig {
 		}
 		return s.Clock.Now()
 	}
-	f := feed.New(s.DB, cache.None(s.DB), s.IDs, clock, feed.Config{})
-	r.live = feed.NewLive(f, slog.New(slog.NewTextHandler(t.Output(), nil)))
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = r.live.Run(ctx) }()
-	t.Cleanup(func() { stop(); <-ended })
+	r.feed = feed.New(s.DB, cache.None(s.DB), s.IDs, clock, feed.Config{})
+	r.open()
 	r.seen()
 	return r
+}
+
+// open begins with another hub, whose tail has not looked yet.
+func (r *liveRig) open() {
+	r.live = feed.NewLive(r.feed, slog.New(slog.NewTextHandler(r.Output(), nil)))
+	live := r.live
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = live.Run(ctx) }()
+	r.Cleanup(func() { stop(); <-ended })
 }
 
 func noError(t testing.TB, err error) {

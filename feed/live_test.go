@@ -121,7 +121,8 @@ func TestWhatWaitsForASlowReaderGoesWithTheFollow(t *testing.T) {
 }
 
 // A blog that is published at any moment while a subscription begins comes once: it is
-// replayed, or heard, or both.
+// replayed, or heard, or both. One that is too old for the replay stands for what is committed
+// when that has been read: it is heard alone.
 func TestNothingIsMissedWhileASubscriptionBegins(t *testing.T) {
 	eachLive(t, func(r *liveRig) {
 		r.follows(1, 2)
@@ -129,18 +130,20 @@ func TestNothingIsMissedWhileASubscriptionBegins(t *testing.T) {
 		since := &social.Cursor{MinTime: first.ID.Time(), ID: first.ID}
 		want := []social.BlogRef{first}
 		listener := r.subscribe(1, nil) // so that what is heard is known to be queued
-		r.now = func() {                // when it registers, and when it is about to read
+		var unread social.BlogRef
+		r.now = func() { // when it registers, and when it is about to read
 			b := r.row(2, 0)
 			want = append(want, b)
-			r.seen(r.event(b, 1))
-			r.gets(listener, b)
+			unread = r.row(2, time.Minute)
+			r.seen(r.event(b, 1), r.event(unread, 1))
+			r.gets(listener, unread, b)
 		}
 		s := r.subscribe(1, since)
 		r.now = nil
 		if len(want) != 3 {
 			r.Fatalf("%d blogs", len(want))
 		}
-		r.gets(s, want...)
+		r.gets(s, append(want, unread)...)
 		r.getsNoMore(s, 2)
 	})
 }
@@ -156,6 +159,36 @@ func TestASubscriptionWithoutSinceBeginsNow(t *testing.T) {
 		s := r.subscribe(1, nil)
 		r.seen(heard)
 		r.seq = 31
+		r.getsNoMore(s, 2)
+	})
+}
+
+// A store that went back counts its events anew: after that gap, none is taken for one from
+// before the subscription.
+func TestASubscriptionHearsAStoreThatWentBack(t *testing.T) {
+	eachLive(t, func(r *liveRig) {
+		r.follows(1, 2)
+		r.Exec(r, "UPDATE lane SET seq = 100 WHERE lane = 3")
+		s := r.subscribe(1, nil)
+		r.live.Missed()
+		replayed := r.row(2, 0)
+		r.gets(s, replayed)
+		heard := r.row(2, 0) // the second: its event is the third, in lane 3
+		r.seen(r.event(heard, 1))
+		r.gets(s, heard)
+	})
+}
+
+// A server takes subscriptions before its tail has looked for the first time, and of what came
+// before that look the tail tells nothing.
+func TestWhatIsPublishedBeforeTheFirstLookIsReplayed(t *testing.T) {
+	eachLive(t, func(r *liveRig) {
+		r.follows(1, 2)
+		r.open()
+		s := r.subscribe(1, nil)
+		unheard := r.row(2, 0)
+		r.seen()
+		r.gets(s, unheard)
 		r.getsNoMore(s, 2)
 	})
 }

@@ -201,6 +201,23 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 	s.until("both are gone", func() bool { return s.fake.open.Load() == 0 })
 }
 
+// Nor does a socket begin anything more by a token that has ended and was not looked at since.
+func TestASocketBeginsNothingByAnEndedToken(t *testing.T) {
+	var ended atomic.Bool
+	s := newStreams(t, func(p *pace) { p.check = time.Hour }, func(c *Config) {
+		c.Viewer = func(context.Context, string) (social.ID, error) {
+			if ended.Load() {
+				return 7, social.ErrTokenEnded
+			}
+			return 7, nil
+		}
+	})
+	p := s.hello("good")
+	ended.Store(true)
+	p.say(`{"type":"subscribe","id":"1","payload":{"query":"{viewer{handle}}"}}`)
+	p.closes(4403)
+}
+
 // Whoever does not read is dropped, and holds nobody up.
 func TestASlowReaderIsDropped(t *testing.T) {
 	s := newStreams(t, func(p *pace) { p.patience = 100 * time.Millisecond })
@@ -226,6 +243,21 @@ func TestAVanishedPeerIsFound(t *testing.T) {
 	s.until("it listens", func() bool { return s.fake.open.Load() == 1 })
 	// It does not read, and so answers no ping, as one whose network is gone.
 	s.settles(before + 20)
+}
+
+// One that answers every ping is not, however long it says nothing else.
+func TestAPeerThatAnswersPingsStays(t *testing.T) {
+	s := newStreams(t, func(p *pace) { p.ping, p.silence = 50*time.Millisecond, time.Second })
+	p := s.hello("good")
+	p.subscribes("1")
+	pings, answer := 0, p.PingHandler()
+	p.SetPingHandler(func(data string) error {
+		if pings++; pings == 25 { // by now the time of silence is over
+			s.publish("still here")
+		}
+		return answer(data)
+	})
+	p.hears("next")
 }
 
 // A server that ends answers what is under way, and sends its sockets elsewhere.
