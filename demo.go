@@ -112,6 +112,7 @@ func examples(person, blog string) []web.Tab {
 		{Name: "Live", Query: exampleLive},
 		{Name: "Like", Query: exampleLike, Variables: fmt.Sprintf(`{ "id": %q }`, blog)},
 		{Name: "Hot", Query: exampleHot},
+		{Name: "News", Query: exampleNews},
 		{Name: "Person", Query: examplePerson, Variables: `{ "handle": "grace" }`},
 		{Name: "Follow", Query: exampleFollow, Variables: fmt.Sprintf(`{ "id": %q }`, person)},
 		{Name: "Publish", Query: examplePublish, Variables: `{ "title": "Hello", "content": "My first blog." }`},
@@ -186,6 +187,30 @@ query Hot {
       likeCount
       author {
         handle
+      }
+    }
+  }
+}
+`
+	exampleNews = `# What you were told, latest first.
+# Read up to here: markNotificationsRead, with upTo: the cursor of the newest line.
+query News {
+  notifications(first: 10) {
+    unreadCount
+    edges {
+      cursor
+      node {
+        id
+        kind
+        actorCount
+        actors {
+          handle
+        }
+        blog {
+          title
+        }
+        isRead
+        updatedAt
       }
     }
   }

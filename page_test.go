@@ -19,7 +19,7 @@ func TestTheDemosPageRunsTheFeed(t *testing.T) {
 	t.Parallel()
 	demo := startProcess(t, "demo", "--data", t.TempDir())
 	page := webtest.Open(t, strings.TrimSuffix(demo.url, "graphql"))
-	for _, name := range []string{"Feed", "Live", "Like", "Hot", "Person", "Follow", "Publish"} {
+	for _, name := range []string{"Feed", "Live", "Like", "Hot", "News", "Person", "Follow", "Publish"} {
 		if !strings.Contains(page.Tabs(), name) {
 			t.Errorf("the tabs %q lack %s", page.Tabs(), name)
 		}
@@ -46,6 +46,11 @@ func TestTheDemosPageRunsTheFeed(t *testing.T) {
 	page.Run()
 	page.Until("what is liked shows", func() bool {
 		return gjson.Get(page.Result(), "data.hotBlogs.nodes.4.likeCount").Int() > 0
+	})
+	page.Click("#graphiql-session-tab-4")
+	page.Run()
+	page.Until("what the visitor is told shows", func() bool {
+		return gjson.Get(page.Result(), "data.notifications.unreadCount").Int() > 0
 	})
 	page.Click("#graphiql-session-tab-0")
 	page.Screenshot(cmp.Or(os.Getenv("KITH_TEST_SCREENSHOT"), filepath.Join(t.TempDir(), "demo.png")))
