@@ -136,6 +136,37 @@ func TestAWarmFeedPageWithLikesTakesTwoRoundTrips(t *testing.T) {
 	}
 }
 
+// P8: a like takes what its transaction takes and one trip to the caches; what it reads for its
+// answer is what the request asks.
+func TestALikeReadsForItsAnswerWhatIsAsked(t *testing.T) {
+	eachQuiet(t, func(t *testing.T, w *cachedWorld, s *server) {
+		reader, author := w.person(t), w.person(t)
+		reader.Handler = s.handler
+		blog := author.publish(t, "a blog")
+		like := func(fields string) func() {
+			return func() { reader.OK(t, `mutation { likeBlog(input: {blogId: "`+blog+`"}) { `+fields+` } }`, nil) }
+		}
+		like("changed")()
+		alone := counting(s, like("changed"))
+		same(t, "trips to Redis", alone.redis, 1)
+		// The consumer of the like may end the first filling.
+		eventually(t, "filled", trips{2, alone.sql + 3}, func() trips { return counting(s, like("blog { likeCount viewerHasLiked }")) })
+		for _, c := range []struct {
+			fields string
+			more   trips
+		}{
+			{"blogId changed", trips{0, 0}},
+			{"changed blog @skip(if: true) { id }", trips{0, 0}},
+			{"blog { title }", trips{0, 3}}, // the blog, its author, and how the two stand
+			{"blog { likeCount }", trips{1, 3}},
+			{"...p } } fragment p on LikePayload { blog { author { handle } likeCount viewerHasLiked", trips{1, 3}},
+		} {
+			got := counting(s, like(c.fields))
+			same(t, c.fields, trips{got.redis - alone.redis, got.sql - alone.sql}, c.more)
+		}
+	})
+}
+
 // writeLikes writes likes of a person, the first the latest, as rows.
 func (w *world) writeLikes(t testing.TB, who social.ID, blogs []social.ID) {
 	t.Helper()

@@ -67,7 +67,7 @@ func (r mutation) UpdateProfile(ctx context.Context, in graph.UpdateProfileInput
 	if err := r.Accounts.UpdateProfile(ctx, id, patch); err != nil {
 		return nil, err
 	}
-	me := viewerAfter(ctx)
+	me := viewerAfter(ctx, "user", "viewer")
 	return &graph.UserPayload{UserID: social.GlobalID(social.UserNode, id), User: me, Viewer: me}, nil
 }
 

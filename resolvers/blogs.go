@@ -80,7 +80,7 @@ func (r mutation) PublishBlog(ctx context.Context, in graph.PublishBlogInput) (*
 	return &graph.BlogPayload{
 		Blog:     b,
 		BlogEdge: &graph.BlogEdge{Cursor: place.Encode(social.BlogsCursor, author), Node: b},
-		Viewer:   viewerAfter(ctx),
+		Viewer:   viewerAfter(ctx, "viewer"),
 	}, nil
 }
 
@@ -108,5 +108,5 @@ func (r mutation) DeleteBlog(ctx context.Context, in graph.BlogIDInput) (*graph.
 	if err := r.Feed.Delete(ctx, social.Viewer(ctx), id); err != nil {
 		return nil, unseen(ctx, id, err)
 	}
-	return &graph.DeleteBlogPayload{DeletedBlogID: in.BlogID, Viewer: viewerAfter(ctx)}, nil
+	return &graph.DeleteBlogPayload{DeletedBlogID: in.BlogID, Viewer: viewerAfter(ctx, "viewer")}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"kith/graph"
 	"kith/like"
 	"kith/loaders"
@@ -133,8 +135,23 @@ func moveLike(ctx context.Context, in graph.BlogIDInput,
 		return nil, err
 	}
 	loaders.Renew(ctx)
-	b := after(ctx, "blog", func() (*social.Blog, error) { return loaders.From(ctx).Blogs.Load(ctx, id) })
+	b := after(ctx, func() (*social.Blog, error) { return blogWithLikes(ctx, id) }, "blog")
 	return &graph.LikePayload{BlogID: in.BlogID, Blog: b, Changed: changed}, nil
+}
+
+// blogWithLikes loads the blog of a payload, and its likes in one round trip where the request
+// asks both whether the viewer likes it and how many do.
+func blogWithLikes(ctx context.Context, id social.ID) (*social.Blog, error) {
+	found, err := loaders.From(ctx).Blogs.All(ctx, []social.ID{id})
+	if err != nil || found[0] == nil {
+		return nil, err
+	}
+	if graphql.FieldRequested(ctx, "blog.likeCount") && graphql.FieldRequested(ctx, "blog.viewerHasLiked") {
+		if err := loaders.PrimeLikes(ctx, []social.ID{id}); err != nil {
+			return nil, err
+		}
+	}
+	return found[0], nil
 }
 
 func (r subscription) LikeCountChanged(ctx context.Context, blogID string) (<-chan *social.Blog, error) {

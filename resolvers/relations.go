@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"kith/follow"
 	"kith/graph"
 	"kith/loaders"
@@ -72,9 +74,9 @@ func change(ctx context.Context, in graph.UserIDInput,
 		return nil, err
 	}
 	loaders.Renew(ctx)
-	both := after(ctx, "user", func() ([]loaders.Seen, error) {
+	both := after(ctx, func() ([]loaders.Seen, error) {
 		return loaders.From(ctx).People.All(ctx, []social.ID{other, social.Viewer(ctx)})
-	})
+	}, "user", "viewer")
 	p := &graph.UserPayload{UserID: in.UserID}
 	if both != nil {
 		p.User, p.Viewer = both[0].User, both[1].User
@@ -94,7 +96,7 @@ func (r mutation) FollowMany(ctx context.Context, in graph.FollowManyInput) (*gr
 	if err != nil {
 		return nil, err
 	}
-	p := &graph.FollowManyPayload{Viewer: viewerAfter(ctx), Results: make([]*graph.FollowResult, len(many))}
+	p := &graph.FollowManyPayload{Viewer: viewerAfter(ctx, "viewer"), Results: make([]*graph.FollowResult, len(many))}
 	ids := make([]social.ID, len(many))
 	for i, m := range many {
 		ids[i] = m.Target
@@ -102,7 +104,10 @@ func (r mutation) FollowMany(ctx context.Context, in graph.FollowManyInput) (*gr
 			UserID: social.GlobalID(social.UserNode, m.Target), State: m.State, Changed: m.Changed, ErrorCode: codeOf(m.Err),
 		}
 	}
-	people := after(ctx, "results", func() ([]loaders.Seen, error) { return loaders.From(ctx).People.All(ctx, ids) })
+	if !graphql.FieldRequested(ctx, "results.user") {
+		return p, nil
+	}
+	people := after(ctx, func() ([]loaders.Seen, error) { return loaders.From(ctx).People.All(ctx, ids) }, "results")
 	for i, s := range people {
 		p.Results[i].User = s.User
 	}

@@ -4,6 +4,7 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -84,19 +85,37 @@ func viewer(ctx context.Context) (*social.User, error) {
 	return seen.User, err
 }
 
-// after loads for the payload of a change that is committed: when that fails, the field is
-// null with its error, and the payload stands, for else the client would try again.
-func after[T any](ctx context.Context, field string, load func() (T, error)) T {
+// after loads what the request asks, in any of these fields, of the payload of a change that is
+// committed; where it asks none of them, nothing. When that fails they are null with its error,
+// and the payload stands, for else the client would try again.
+func after[T any](ctx context.Context, load func() (T, error), fields ...string) (v T) {
+	keys := asked(ctx, fields)
+	if len(keys) == 0 {
+		return v
+	}
 	v, err := load()
 	if err != nil {
-		at := append(graphql.GetPath(ctx), ast.PathName(field))
-		graphql.AddError(ctx, gqlerror.WrapPath(at, err))
+		for _, key := range keys {
+			graphql.AddError(ctx, gqlerror.WrapPath(append(graphql.GetPath(ctx), ast.PathName(key)), err))
+		}
 	}
 	return v
 }
 
-// viewerAfter loads the person who asks for the payload of a change.
-func viewerAfter(ctx context.Context) *social.User {
+// asked gives the keys in the answer under which the request asks for these fields of a payload.
+func asked(ctx context.Context, fields []string) (keys []string) {
+	selected := graphql.GetFieldContext(ctx).Field.Selections
+	for _, f := range graphql.CollectFields(graphql.GetOperationContext(ctx), selected, nil) {
+		if slices.Contains(fields, f.Name) {
+			keys = append(keys, f.Alias)
+		}
+	}
+	return keys
+}
+
+// viewerAfter loads the person who asks for the payload of a change, which has them in these
+// fields.
+func viewerAfter(ctx context.Context, fields ...string) *social.User {
 	loaders.Renew(ctx)
-	return after(ctx, "viewer", func() (*social.User, error) { return viewer(ctx) })
+	return after(ctx, func() (*social.User, error) { return viewer(ctx) }, fields...)
 }
