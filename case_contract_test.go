@@ -29,7 +29,8 @@ func TestFieldsForTheSignedInAreNullToNobody(t *testing.T) {
 			"updateProfile": `(input: {name: "New"})`, "follow": `(input: {userId: "` + u[1].gid + `"})`,
 			"unfollow": `(input: {userId: "` + u[1].gid + `"})`, "publishBlog": `(input: {title: "t", content: "c"})`,
 			"followMany": `(input: {userIds: ["` + u[1].gid + `"]})`,
-			"deleteBlog": `(input: {blogId: "` + blog + `"})`, "followFeed": "", "followRequests": "", "blockedUsers": "", "mutedUsers": "", "mutualFollows": `(userId: "` + u[1].gid + `")`,
+			"deleteBlog": `(input: {blogId: "` + blog + `"})`, "followFeed": "", "followRequests": "", "blockedUsers": "", "mutedUsers": "", "notifications": "", "markNotificationsRead": "(input: {})",
+			"mutualFollows": `(userId: "` + u[1].gid + `")`,
 		}
 		for _, name := range []string{"likeBlog", "unlikeBlog"} {
 			arguments[name] = `(input: {blogId: "` + blog + `"})`
