@@ -25,11 +25,15 @@ func cached(t testing.TB, s *socialtest.Store, size int) (*like.Likes, *rdb.Redi
 	ended := make(chan error, 1)
 	go func() { ended <- cache.NewGuard(caches.State).Run(ctx) }()
 	t.Cleanup(func() { cancel(); noError(t, <-ended); noError(t, r.Close()) })
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	tick, end := time.NewTicker(time.Millisecond), time.After(20*time.Second)
+	defer tick.Stop()
+	for {
 		if _, on := caches.Epoch(rdb.Parts - 1); on {
 			return like.New(s.DB, caches, s.Clock.Now, like.Config{Kept: size}), r
 		}
-		if time.Now().After(end) {
+		select {
+		case <-tick.C:
+		case <-end:
 			t.Fatal("the caches do not come on")
 		}
 	}
