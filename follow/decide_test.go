@@ -129,6 +129,28 @@ func TestNetZeroMovesNoCount(t *testing.T) {
 	same(t, "edges", len(o.edges), 2)
 }
 
+// A follow that was asked for stays one while somebody is suspended; whoever follows anew after
+// that has not asked.
+func TestAFollowThatWasAcceptedStaysSo(t *testing.T) {
+	t.Parallel()
+	pair := social.Pair{UserID: 1, TargetID: 2}
+	s := world(nil)
+	s.follows[pair] = social.Requested
+	s.statuses = map[social.ID]social.UserStatus{1: social.Active, 2: social.Suspended}
+	for _, c := range []struct {
+		verb verb
+		want social.Edge
+	}{
+		{toAccept, social.Edge{Pair: pair, State: on, Since: now, Accepted: true}},
+		{toSettle, social.Edge{Pair: pair, State: social.Hidden, Since: now, Accepted: true}},
+		{toUnfollow, social.Edge{Pair: pair, State: off, Since: now}},
+		{toFollow, social.Edge{Pair: pair, State: on, Since: now}},
+	} {
+		o := decide([]*change{{pair: pair, verb: c.verb}}, s, now, 5000)
+		same(t, "edges", o.edges, []social.Edge{c.want})
+	}
+}
+
 func TestCapReachedInTheMiddleOfABatch(t *testing.T) {
 	t.Parallel()
 	s := world(map[social.Pair]social.FollowState{{UserID: 1, TargetID: 2}: on})
