@@ -95,7 +95,8 @@ func (w *cachedWorld) breakAgain(t testing.TB, done <-chan struct{}, faults []fa
 		f := faults[rand.IntN(len(faults))]
 		stop := w.freshGuard()
 		if w.onAgain(t, done) && !closed(done) {
-			pause(done, time.Duration(rand.IntN(400))*time.Millisecond)
+			// Long enough that they are on for a good part of the time: to come on again takes 2 s.
+			pause(done, time.Duration(200+rand.IntN(400))*time.Millisecond)
 			f.do()
 			pause(done, time.Duration(rand.IntN(800))*time.Millisecond)
 			f.after()

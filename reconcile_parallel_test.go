@@ -226,8 +226,6 @@ func TestReconcileThatIsInterruptedTellsWhereItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	// No SELECT FOR UPDATE: the list of processes may tell it for a moment after it is answered,
-	// as if it were the one that is awaited below.
 	if _, err := tx.Exec("UPDATE actor SET muting = 4 WHERE user_id = 120"); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +236,8 @@ func TestReconcileThatIsInterruptedTellsWhereItWas(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.Await(t, `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE '%FROM actor%FOR UPDATE' AND ID <> CONNECTION_ID()`)
+	s.Await(t, `SELECT COUNT(*) FROM information_schema.INNODB_TRX t JOIN information_schema.PROCESSLIST p ON p.ID = t.trx_mysql_thread_id
+		WHERE p.DB = DATABASE() AND t.trx_state = 'LOCK WAIT'`)
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
