@@ -167,7 +167,7 @@ func TestSIGTERMDrains(t *testing.T) {
 		_, err := people[0].follow(t.Context(), p.url, people[1])
 		answered <- err
 	}()
-	s.Await(t, `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE '%FROM actor%FOR UPDATE' AND ID <> CONNECTION_ID()`)
+	awaitLockWait(t, s)
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

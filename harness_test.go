@@ -183,3 +183,11 @@ func redisURL(t testing.TB) string {
 	}
 	return url
 }
+
+// awaitLockWait waits until a transaction of this MySQL waits for a row that another has locked.
+// The texts of the list of processes do not tell: they stand there a moment longer than they run.
+func awaitLockWait(t testing.TB, s *socialtest.Store) {
+	t.Helper()
+	s.Await(t, `SELECT COUNT(*) FROM information_schema.INNODB_TRX t JOIN information_schema.PROCESSLIST p ON p.ID = t.trx_mysql_thread_id
+		WHERE p.DB = DATABASE() AND t.trx_state = 'LOCK WAIT'`)
+}

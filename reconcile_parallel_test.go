@@ -236,8 +236,7 @@ func TestReconcileThatIsInterruptedTellsWhereItWas(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.Await(t, `SELECT COUNT(*) FROM information_schema.INNODB_TRX t JOIN information_schema.PROCESSLIST p ON p.ID = t.trx_mysql_thread_id
-		WHERE p.DB = DATABASE() AND t.trx_state = 'LOCK WAIT'`)
+	awaitLockWait(t, s)
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
