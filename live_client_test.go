@@ -88,7 +88,7 @@ func (c *liveClient) listen(s *stream) (newest string, code social.Code) {
 	seen := map[social.ID]bool{}
 	var last social.ID
 	for {
-		e, code := s.next()
+		e, code := s.await()
 		if !e.Exists() {
 			return newest, code
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -65,8 +66,16 @@ func (l lives) subscribe(t testing.TB, viewer social.ID, field, query string, va
 	return &stream{handler, ctx, end, field}
 }
 
-// next waits for the next event; without one the code of the error, empty at the end.
+// next is the next event; without one the code of the error, empty at the end. A stream that
+// is silent for a minute is ended.
 func (s *stream) next() (event gjson.Result, code social.Code) {
+	silent := time.AfterFunc(time.Minute, s.end)
+	defer silent.Stop()
+	return s.await()
+}
+
+// await is next however long that takes.
+func (s *stream) await() (event gjson.Result, code social.Code) {
 	r := s.handler(s.ctx)
 	switch {
 	case r == nil:
@@ -99,8 +108,8 @@ func (s *stream) ends(t testing.TB, want social.Code) {
 	if edge, code := s.next(); code != want {
 		t.Errorf("%q %s, want %s", code, edge, want)
 	}
-	if s.handler(s.ctx) != nil {
-		t.Error("it goes on")
+	if event, code := s.next(); event.Exists() || code != "" {
+		t.Errorf("it goes on: %q %s", code, event)
 	}
 	s.end()
 }
