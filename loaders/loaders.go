@@ -149,8 +149,11 @@ func Renew(ctx context.Context) {
 	of(ctx).current.Store(nil)
 }
 
-// Forget forgets all that the request has read, for an event of a subscription that tells of
-// something new.
-func Forget(ctx context.Context) { of(ctx).current.Store(nil) }
+// Forget forgets all that the request has read, and when its viewer wrote, for an event of a
+// subscription that tells of something new: it may have waited long.
+func Forget(ctx context.Context) {
+	cache.Forget(ctx)
+	of(ctx).current.Store(nil)
+}
 
 func of(ctx context.Context) *request { return ctx.Value(contextKey{}).(*request) }
