@@ -213,7 +213,7 @@ func TestAfterAGapAllThatIsWatchedIsReadAnew(t *testing.T) {
 		l := running(t, s.DB)
 		l.Missed() // of nothing
 		var ws []*like.Watch
-		const n = db.MaxIn + 50 // more than one statement takes
+		const n = 2*db.MaxIn + 50 // more than the statements take that are asked for while events come
 		for b := range social.ID(n) {
 			ws = append(ws, watch(t, l, b+1))
 		}
