@@ -326,6 +326,26 @@ func TestLikesFollowTheStatusOfWhoLikes(t *testing.T) {
 	})
 }
 
+// Whose actor is lost is settled once it is mended; nothing ends over it until then.
+func TestLikesOfWhoseActorIsLostAreSettledOnceItIsMended(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		author, fan := w.person(t), w.person(t)
+		blog := author.publish(t, "a blog")
+		fan.like(t, blog)
+		w.Exec(t, "UPDATE user SET status = ? WHERE id = ?", social.Suspended, fan.id)
+		w.Exec(t, "UPDATE actor SET user_id = -user_id WHERE user_id = ?", fan.id)
+		if moved, err := w.likes.Settle(t.Context(), fan.id, social.Suspended); moved || err == nil {
+			t.Errorf("without an actor: %v, %v", moved, err)
+		}
+		w.Exec(t, "UPDATE actor SET user_id = -user_id WHERE user_id = ?", -fan.id)
+		if moved, err := w.likes.Settle(t.Context(), fan.id, social.Suspended); !moved || err != nil {
+			t.Errorf("with one: %v, %v", moved, err)
+		}
+		same(t, "likes that are left", author.liking(t, blog), liking{0, false, `[]`})
+	})
+}
+
 // Who dies between the commit and the caches leaves it to the consumer: nobody was answered,
 // and yet nobody reads what was before for longer than that takes.
 func TestLikesOfAServerThatDiedReachTheCaches(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"kith/social"
 )
@@ -92,4 +93,40 @@ func TestWhoDoesNotSeeABlogHearsNothingOfItsLikes(t *testing.T) {
 	author.delete(t, blog)
 	s.ends(t, "")
 	live.watch(t, fan.id, blog).ends(t, social.NotFound)
+}
+
+// A subscription ends when its blog is hidden from the viewer, also when its count never changes
+// again; of another blog, or of who still sees it, it goes on.
+func TestASubscriptionToLikesEndsWhenTheBlogIsHidden(t *testing.T) {
+	t.Parallel()
+	w := newLiveWorld(t)
+	live := livesOf(w.servers[0])
+	for what, hide := range map[string]func(author, viewer person, blog string){
+		"deleted":     func(author, _ person, blog string) { author.delete(t, blog) },
+		"blocked":     func(author, viewer person, _ string) { author.about(t, "block", viewer) },
+		"blocking":    func(author, viewer person, _ string) { viewer.about(t, "block", author) },
+		"not let in":  func(author, viewer person, _ string) { author.about(t, "removeFollower", viewer) },
+		"suspended":   func(author, _ person, _ string) { w.setStatus(t, author, social.Suspended) },
+		"account end": func(author, _ person, _ string) { w.setStatus(t, author, social.Deleted) },
+	} {
+		author, viewer, fan := w.person(t), w.person(t), w.person(t)
+		for _, p := range []person{viewer, fan} {
+			p.follow(t, author)
+		}
+		author.OK(t, `mutation { updateProfile(input: {isPrivate: true}) { userId } }`, nil)
+		blog, other := author.publish(t, "a blog"), fan.publish(t, "another")
+		s, stays := live.watch(t, viewer.id, blog), live.watch(t, viewer.id, other)
+		fan.like(t, blog)
+		s.counts(t, 1)
+		hide(author, viewer, blog)
+		late := time.AfterFunc(20*time.Second, s.end)
+		b, code := s.next()
+		if !late.Stop() || code != "" || b.Exists() {
+			t.Errorf("%s: %s %s, or never", what, code, b)
+		}
+		s.end()
+		fan.like(t, other)
+		stays.counts(t, 1)
+		stays.end()
+	}
 }

@@ -136,6 +136,33 @@ func TestAWarmFeedPageWithLikesTakesTwoRoundTrips(t *testing.T) {
 	}
 }
 
+// P8: likes of the blogs in lists of a list are read together, however many lists there are.
+func TestLikesOfListsWithinAListAreReadTogether(t *testing.T) {
+	const people = 30
+	eachQuiet(t, func(t *testing.T, w *cachedWorld, s *server) {
+		reader := w.person(t)
+		reader.Handler = s.handler
+		authors := w.crowd(t, reader, people)
+		blogs := w.spread(time.Minute, time.Minute, 3*people)
+		w.writeBlogs(t, blogs, func(i int) social.ID { return authors[i%people] })
+		ids := make([]string, people)
+		for i, who := range authors {
+			ids[i] = social.GlobalID(social.UserNode, who)
+			w.writeLikes(t, who, blogs[3*i:3*i+3])
+		}
+		read := func() {
+			nodes := reader.OK(t, `query($ids: [ID!]!) { nodes(ids: $ids) { ... on User { likedBlogs { nodes { likeCount viewerHasLiked } } } } }`,
+				map[string]any{"ids": ids}).Get("nodes.#.likedBlogs.nodes|@flatten")
+			same(t, "blogs with a like", len(nodes.Get("#(likeCount==1)#").Array()), 3*people)
+		}
+		read()
+		// A busy machine may split what is read together.
+		if got := counting(s, read); got.redis >= people/3 || got.sql >= people {
+			t.Errorf("%+v for %d lists", got, people)
+		}
+	})
+}
+
 // P8: a like takes what its transaction takes and one trip to the caches; what it reads for its
 // answer is what the request asks.
 func TestALikeReadsForItsAnswerWhatIsAsked(t *testing.T) {

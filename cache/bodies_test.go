@@ -112,6 +112,9 @@ func TestWhoWroteLatelyReadsNothingInProcess(t *testing.T) {
 	before := a.Redis.Commands()
 	may("long ago", ctx, true)
 	equal(t, "commands of a request", a.Redis.Commands()-before, 1)
+	noError(t, b.Settle(t.Context(), rdb.MarkWrote(who)))
+	Forget(ctx)
+	may("just now, in a request that has waited since", ctx, false)
 }
 
 func TestNothingIsReadInProcessOfAPartitionThatIsOff(t *testing.T) {

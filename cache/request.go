@@ -50,6 +50,15 @@ func Learn(ctx context.Context, since time.Duration) {
 	}
 }
 
+// Forget forgets when the viewer wrote, for a request that has waited since it was read.
+func Forget(ctx context.Context) {
+	if r, ok := ctx.Value(contextKey{}).(*request); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.known, r.calm = false, false
+	}
+}
+
 // mayReadLocal tells whether the request may read what this server keeps in process: its
 // viewer has not written lately, through any server. It asks Redis once for a request.
 func (s *State) mayReadLocal(ctx context.Context) bool {

@@ -56,6 +56,9 @@ func (w *Warmth) AddHeat(h Heat, n float64) {
 	w.of += n * math.Exp2(float64(h-w.at))
 }
 
+// Cools tells that more warmth ended than began.
+func (w Warmth) Cools() bool { return w.of < 0 }
+
 // delta is what is written to move a heat by the likes: that of a blog that has only these,
 // negative where they are to be taken away; false for nothing to move.
 func (w Warmth) delta() (float64, bool) {

@@ -85,3 +85,12 @@ func (q *queries) HottestBlogs(ctx context.Context, limit int) ([]social.ID, err
 		q.dialect.index("blog_heat"), hotSpare*limit, blogPublished, social.Active, limit))
 	return ids, err
 }
+
+// Unheated reads which of these blogs are liked and have no heat: that of their likes was too
+// small a part of what has ended, see [Heat]. At most 900 ids; reads the primary key.
+func (q *queries) Unheated(ctx context.Context, blogs []social.ID) ([]social.ID, error) {
+	var ids []social.ID
+	err := q.all(ctx, "read blogs without heat", &ids,
+		`SELECT blog_id FROM blog_count WHERE blog_id IN (`+list(blogs)+`) AND likes > 0 AND heat IS NULL ORDER BY blog_id`)
+	return ids, err
+}

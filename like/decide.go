@@ -91,10 +91,7 @@ func decide(changes []*change, s state, now social.Millis) outcome {
 // next is the state that a change brings a like to, or why it cannot be.
 func (s *state) next(c *change, before social.LikeState) (social.LikeState, error) {
 	owner := s.actors[c.pair.UserID]
-	if c.verb == toSettle {
-		if owner == nil {
-			return before, nil
-		}
+	if c.verb == toSettle && owner != nil {
 		return settled(before, c.status), nil
 	}
 	_, known := s.likes[c.pair]

@@ -192,6 +192,22 @@ func TestLikesAreSettledByTheStatus(t *testing.T) {
 	}
 }
 
+// Whose actor is lost cannot be settled until it is mended.
+func TestLikesOfWhoseActorIsLostStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	for _, status := range []social.UserStatus{social.Active, social.Suspended, social.Deleted} {
+		for _, was := range []social.LikeState{liked, hiddenLike, notLiked} {
+			s := world(likeOf(1, old, was, 7))
+			delete(s.actors, 1)
+			ch := call(1, old, toSettle)
+			ch.status = status
+			o := decide([]*change{ch}, s, now)
+			same(t, fmt.Sprintf("%d of somebody who is %d", was, status), answer(ch), "UNAUTHENTICATED")
+			same(t, "writes", o, outcome{})
+		}
+	}
+}
+
 // What is written is what is left, what is told is what happened.
 func TestOneLikeSeveralTimesInABatch(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,8 @@ const (
 	// read.
 	hotEvery = 10 * time.Second
 	hotLife  = time.Hour
+	// reheatBy is of how many of its newest likes a blog has its heat again that lost it.
+	reheatBy = 100
 	// maxHotLists is how many lists a server keeps in process.
 	maxHotLists = 64
 	// newestHot stands for the newest list.
@@ -98,4 +100,39 @@ func (l *Likes) hotList(ctx context.Context, at social.Millis) (db.HotList, erro
 		return newest, err
 	}
 	return l.db.HotListAt(ctx, due)
+}
+
+// reheat gives heat to blogs that have likes left but lost what these make up, since it was too
+// small a part of what has just ended: whoever likes an old blog and takes that back must not
+// take it out of the hot lists.
+func reheat(ctx context.Context, tx *db.Tx, counts []db.LikeCountChange) error {
+	var cooled []social.ID
+	for _, c := range counts {
+		if c.Warmth.Cools() {
+			cooled = append(cooled, c.BlogID)
+		}
+	}
+	if len(cooled) == 0 {
+		return nil
+	}
+	cold, err := tx.Unheated(ctx, cooled)
+	if err != nil || len(cold) == 0 {
+		return err
+	}
+	ls := make([]social.Listing, len(cold))
+	for i, b := range cold {
+		ls[i] = social.Listing{Owner: b, Page: social.Page{Limit: reheatBy}}
+	}
+	likers, err := tx.Likers(ctx, ls)
+	if err != nil {
+		return err
+	}
+	changes := make([]db.LikeCountChange, len(ls))
+	for i, l := range ls {
+		changes[i].BlogID = l.Owner
+		for _, p := range likers[l] {
+			changes[i].Warmth.Add(p.Since, 1)
+		}
+	}
+	return tx.AddLikeCounts(ctx, changes)
 }

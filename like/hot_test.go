@@ -1,6 +1,8 @@
 package like_test
 
 import (
+	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -79,4 +81,42 @@ func TestAHotListIsPagedAsItWasMade(t *testing.T) {
 			t.Errorf("of a list that is not kept: %v", err)
 		}
 	})
+}
+
+// Whoever likes an old blog and takes that back leaves it as hot as it was.
+func TestATakenBackLikeLeavesTheHeatOfOldOnes(t *testing.T) {
+	t.Parallel()
+	for _, age := range []time.Duration{time.Hour, 7 * 24 * time.Hour, 8 * 24 * time.Hour, 3 * 365 * 24 * time.Hour} {
+		t.Run(age.String(), func(t *testing.T) {
+			t.Parallel()
+			socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+				b := people(t, s, 4, 1, 1, 1)
+				l := server(s.DB, s)
+				do := func(do func(context.Context, social.ID, social.ID) (bool, error), who, blog social.ID) {
+					t.Helper()
+					_, err := do(t.Context(), who, blog)
+					noError(t, err)
+				}
+				heat := func() (h float64) {
+					noError(t, s.SQL.Get(&h, "SELECT COALESCE(heat, 0) FROM blog_count WHERE blog_id = ?", b[0]))
+					return h
+				}
+				do(l.Like, 2, b[0])
+				s.Clock.Advance(time.Hour)
+				do(l.Like, 4, b[0])
+				do(l.Like, 4, b[1])
+				before := heat()
+				s.Clock.Advance(age)
+				do(l.Like, 3, b[0])
+				do(l.Like, 3, b[2])
+				do(l.Unlike, 3, b[0])
+				do(l.Unlike, 3, b[2])
+				if after := heat(); math.Abs(after-before) > 0.01 {
+					t.Errorf("heat %f, before %f", after, before)
+				}
+				isHot(t, "hot", hot(t, s.DB, s, social.Cursor{}), false, b[0], b[1])
+				s.CheckInvariants(t)
+			})
+		})
+	}
 }

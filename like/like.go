@@ -166,6 +166,9 @@ func write(ctx context.Context, tx *db.Tx, o outcome) error {
 	if err := tx.AddLikeCounts(ctx, o.counts); err != nil {
 		return err
 	}
+	if err := reheat(ctx, tx, o.counts); err != nil {
+		return err
+	}
 	return tx.Publish(ctx, social.Event{Kind: social.LikeEvent, Body: social.LikeBody{Changes: o.events}})
 }
 

@@ -18,39 +18,53 @@ const (
 	againAfter = time.Second
 )
 
-// Live tells subscriptions of this server of the counts that change. It hears of likes by the
-// tail, and reads the counts of blogs that are watched, all at once. Safe for parallel use.
+// Live tells subscriptions of this server of the counts that change, and of what may hide a blog
+// from who watches it. It hears of both by the tail, and reads the counts of blogs that are
+// watched, all at once. Safe for parallel use.
 type Live struct {
 	db   *db.DB
 	log  *slog.Logger
 	wake chan struct{}
 
 	mu      sync.Mutex
-	watched map[social.ID]map[*Watch]bool
-	moved   map[social.ID]bool // to be read
+	watched map[social.ID]map[*Watch]bool   // by blog
+	sights  map[social.Pair]map[*Watch]bool // by what tells whether it is to be seen
+	moved   map[social.ID]bool              // to be read
 }
 
 // NewLive watches nothing yet.
 func NewLive(d *db.DB, log *slog.Logger) *Live {
-	return &Live{db: d, log: log, wake: make(chan struct{}, 1), watched: map[social.ID]map[*Watch]bool{}, moved: map[social.ID]bool{}}
+	return &Live{
+		db: d, log: log, wake: make(chan struct{}, 1), moved: map[social.ID]bool{},
+		watched: map[social.ID]map[*Watch]bool{}, sights: map[social.Pair]map[*Watch]bool{},
+	}
 }
 
 // Watch is a subscription to the count of one blog.
 type Watch struct {
-	live *Live
-	blog social.ID
-	news chan social.LikeCount
-	last int64 // the version that was told last; Live.mu's
+	live   *Live
+	blog   social.ID
+	sights [4]social.Pair
+	news   chan social.LikeCount
+	look   chan struct{}
+	last   int64 // the version that was told last; Live.mu's
 }
 
-// Watch tells how the count of a blog changes from now on. Close it.
-func (l *Live) Watch(ctx context.Context, blog social.ID) (*Watch, error) {
-	w := &Watch{live: l, blog: blog, news: make(chan social.LikeCount, 1)}
-	l.mu.Lock()
-	if l.watched[blog] == nil {
-		l.watched[blog] = map[*Watch]bool{}
+// Watch tells how the count of a blog changes from now on, and what may hide it from the
+// viewer. Close it.
+func (l *Live) Watch(ctx context.Context, viewer, blog social.ID) (*Watch, error) {
+	found, err := l.db.Authorships(ctx, []social.ID{blog})
+	if err != nil {
+		return nil, err
 	}
-	l.watched[blog][w] = true
+	author := found[blog].AuthorID // never another's
+	w := &Watch{live: l, blog: blog, news: make(chan social.LikeCount, 1), look: make(chan struct{}, 1)}
+	w.sights = [...]social.Pair{ofOne(blog), ofOne(author), {UserID: viewer, TargetID: author}, {UserID: author, TargetID: viewer}}
+	l.mu.Lock()
+	put(l.watched, blog, w)
+	for _, s := range w.sights {
+		put(l.sights, s, w)
+	}
 	l.mu.Unlock()
 	// Read after it was registered: what is heard of by now, it has.
 	counts, err := l.db.LikeCounts(ctx, []social.ID{blog})
@@ -64,17 +78,38 @@ func (l *Live) Watch(ctx context.Context, blog social.ID) (*Watch, error) {
 	return w, nil
 }
 
+// ofOne stands among pairs for a blog, or a person.
+func ofOne(id social.ID) social.Pair { return social.Pair{UserID: id} }
+
+func put[K comparable](in map[K]map[*Watch]bool, key K, w *Watch) {
+	if in[key] == nil {
+		in[key] = map[*Watch]bool{}
+	}
+	in[key][w] = true
+}
+
+func drop[K comparable](from map[K]map[*Watch]bool, key K, w *Watch) {
+	if delete(from[key], w); len(from[key]) == 0 {
+		delete(from, key)
+	}
+}
+
 // Close ends it.
 func (w *Watch) Close() {
 	l := w.live
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.watched[w.blog], w)
-	if len(l.watched[w.blog]) == 0 {
-		delete(l.watched, w.blog)
+	drop(l.watched, w.blog, w)
+	for _, s := range w.sights {
+		drop(l.sights, s, w)
+	}
+	if l.watched[w.blog] == nil {
 		delete(l.moved, w.blog)
 	}
 }
+
+// Look says that the viewer may not see the blog any more.
+func (w *Watch) Look() <-chan struct{} { return w.look }
 
 // News gives the count once it has changed; the newest, where it has changed again since.
 func (w *Watch) News() <-chan social.LikeCount { return w.news }
@@ -100,16 +135,50 @@ func (l *Live) Heard(evs []events.Event) {
 		return
 	}
 	for _, e := range evs {
-		if body, ok := e.Body.(social.LikeBody); ok {
+		switch body := e.Body.(type) {
+		case social.LikeBody:
 			for _, b := range body.Blogs() {
 				l.move(b)
 			}
+		case social.BlogBody:
+			if body.Deleted {
+				l.look(ofOne(body.BlogID))
+			}
+		case social.UserBody:
+			l.look(ofOne(body.UserID))
+		case social.FollowBody:
+			for _, c := range body.Changes {
+				l.look(social.Pair{UserID: c.UserID, TargetID: c.TargetID})
+			}
+			for _, c := range body.Walls {
+				l.look(social.Pair(c))
+			}
+		}
+	}
+}
+
+// look has all look whose viewer may not see the blog any more.
+func (l *Live) look(sight social.Pair) {
+	for w := range l.sights[sight] {
+		select {
+		case w.look <- struct{}{}:
+		default:
 		}
 	}
 }
 
 // Missed tells that events were missed.
 func (l *Live) Missed() {
+	l.moveAll()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for b := range l.watched {
+		l.look(ofOne(b))
+	}
+}
+
+// moveAll has all counts read.
+func (l *Live) moveAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for b := range l.watched {
@@ -141,7 +210,7 @@ func (l *Live) Run(ctx context.Context) error {
 		err := l.read(ctx)
 		if err != nil {
 			pause = againAfter
-			l.Missed()
+			l.moveAll()
 			if !failing && ctx.Err() == nil {
 				l.log.Warn("like counts for subscriptions are not read; it is tried again", "error", err)
 			}

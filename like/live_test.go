@@ -2,6 +2,7 @@ package like_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func running(t *testing.T, d *db.DB) *like.Live {
 
 func watch(t testing.TB, l *like.Live, blog social.ID) *like.Watch {
 	t.Helper()
-	w, err := l.Watch(t.Context(), blog)
+	w, err := l.Watch(t.Context(), 0, blog)
 	noError(t, err)
 	return w
 }
@@ -96,6 +97,60 @@ func TestLiveCountsComeToWhoWatches(t *testing.T) {
 		l.Heard(told(2))
 		comes(t, "of another blog", other, 1, 1)
 		silent(t, "of the first", a)
+	})
+}
+
+// What may hide a blog from who watches it is told to them, and to nobody else; all look once events
+// were missed, but not where counts could not be read.
+func TestWhoWatchesLooksAgainWhenTheBlogMayBeHidden(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		const author, one, other = 1, 2, 3
+		blogs := people(t, s, other, author, other)
+		l := like.NewLive(s.DB, quiet())
+		var ws []*like.Watch
+		for _, viewer := range []social.ID{one, other, 0} {
+			w, err := l.Watch(t.Context(), viewer, blogs[0])
+			noError(t, err)
+			ws = append(ws, w)
+		}
+		looks := func(what string, body any, want ...bool) {
+			t.Helper()
+			for range 2 { // so that one who has not looked yet holds up nobody
+				l.Heard([]events.Event{{Event: social.Event{Body: body}}})
+			}
+			for i, w := range ws {
+				got := false
+				select {
+				case <-w.Look():
+					got = true
+				default:
+				}
+				equal(t, fmt.Sprint(what, ", ", i), got, want[i])
+			}
+		}
+		changed := func(a, b social.ID) social.FollowBody {
+			return social.FollowBody{Changes: []social.FollowChange{{UserID: a, TargetID: b}}}
+		}
+		wall := func(a, b social.ID) social.FollowBody {
+			return social.FollowBody{Walls: []social.WallChange{{UserID: a, TargetID: b}}}
+		}
+		looks("deleted", social.BlogBody{BlogID: blogs[0], Deleted: true}, true, true, true)
+		looks("published", social.BlogBody{BlogID: blogs[0]}, false, false, false)
+		looks("another blog", social.BlogBody{BlogID: blogs[1], Deleted: true}, false, false, false)
+		looks("the author", social.UserBody{UserID: author}, true, true, true)
+		looks("somebody else", social.UserBody{UserID: one}, false, false, false)
+		looks("no longer followed", changed(one, author), true, false, false)
+		looks("not followed any more", changed(author, other), false, true, false)
+		looks("blocked", wall(author, one), true, false, false)
+		looks("who blocks", wall(other, author), false, true, false)
+		looks("others", wall(one, other), false, false, false)
+		l.Missed()
+		looks("missed", social.FollowBody{}, true, true, true)
+		for _, w := range ws {
+			w.Close()
+		}
+		looks("closed", social.UserBody{UserID: author}, false, false, false)
 	})
 }
 
@@ -158,7 +213,7 @@ func TestAfterAGapAllThatIsWatchedIsReadAnew(t *testing.T) {
 		l := running(t, s.DB)
 		l.Missed() // of nothing
 		var ws []*like.Watch
-		const n = db.MaxIn + 50 // more than one statement takes
+		const n = 2*db.MaxIn + 50 // more than the statements take that are asked for while events come
 		for b := range social.ID(n) {
 			ws = append(ws, watch(t, l, b+1))
 		}
@@ -184,7 +239,7 @@ func TestLiveCountsGoOnWhenTheStoreIsBack(t *testing.T) {
 		counted(t, s, 1, 1)
 		counted(t, s, 2, 1)
 		s.Exec(t, "ALTER TABLE blog_count RENAME TO blog_count_away")
-		if _, err := l.Watch(t.Context(), 1); err == nil {
+		if _, err := l.Watch(t.Context(), 0, 1); err == nil {
 			t.Error("a watch began of what nobody can read")
 		}
 		sent := s.DB.Statements()

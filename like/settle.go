@@ -30,6 +30,7 @@ func (l *Likes) Settle(ctx context.Context, who social.ID, status social.UserSta
 
 // settlePairs brings these likes of one person to what they are to be, and tells how many moved.
 // The status is read under the lock: who changes it does so before anybody is to be settled.
+// Whose actor is lost stays to be settled until that is mended.
 func (l *Likes) settlePairs(ctx context.Context, who social.ID, pairs []social.Pair) (moved int, err error) {
 	changes := make([]*change, len(pairs))
 	for i, p := range pairs {
@@ -53,7 +54,7 @@ func (l *Likes) settlePairs(ctx context.Context, who social.ID, pairs []social.P
 		}
 		o := decide(changes, s, l.clock.NowMS())
 		if moved = len(o.events); moved == 0 {
-			return nil
+			return changes[0].err // all are of one person
 		}
 		if err := write(ctx, tx, o); err != nil {
 			return err

@@ -92,14 +92,21 @@ func newLoaders(from Sources, viewer social.ID) *Loaders {
 }
 
 // PrimeLikes reads the counts of blogs and whether the viewer likes them, in one round trip
-// where each apart would take its own.
+// where each apart would take its own; in a resolver that runs for every element of a list, in
+// one each for all of its siblings.
 func PrimeLikes(ctx context.Context, blogs []social.ID) error {
-	r := of(ctx)
-	counts, liked, err := r.from.Likes.Both(ctx, social.Viewer(ctx), blogs)
+	l := From(ctx)
+	if inList(ctx) {
+		if _, err := l.LikeCounts.All(ctx, blogs); err != nil {
+			return err
+		}
+		_, err := l.Liked.All(ctx, blogs)
+		return err
+	}
+	counts, liked, err := of(ctx).from.Likes.Both(ctx, social.Viewer(ctx), blogs)
 	if err != nil {
 		return err
 	}
-	l := From(ctx)
 	for _, b := range blogs {
 		l.LikeCounts.Prime(ctx, b, counts[b])
 		l.Liked.Prime(ctx, b, liked[b])
@@ -149,8 +156,11 @@ func Renew(ctx context.Context) {
 	of(ctx).current.Store(nil)
 }
 
-// Forget forgets all that the request has read, for an event of a subscription that tells of
-// something new.
-func Forget(ctx context.Context) { of(ctx).current.Store(nil) }
+// Forget forgets all that the request has read, and when its viewer wrote, for an event of a
+// subscription that tells of something new: it may have waited long.
+func Forget(ctx context.Context) {
+	cache.Forget(ctx)
+	of(ctx).current.Store(nil)
+}
 
 func of(ctx context.Context) *request { return ctx.Value(contextKey{}).(*request) }

@@ -159,7 +159,7 @@ func (r subscription) LikeCountChanged(ctx context.Context, blogID string) (<-ch
 	if err != nil {
 		return nil, err
 	}
-	watch, err := r.LikeCounts.Watch(ctx, id)
+	watch, err := r.LikeCounts.Watch(ctx, social.Viewer(ctx), id)
 	if err != nil {
 		return nil, err
 	}
@@ -174,11 +174,11 @@ type counts struct {
 	id    social.ID
 	watch *like.Watch
 	blogs chan *social.Blog
-	last  time.Time // when it last told of it; zero before the first event
+	last  time.Time // when it last looked at the blog; zero before the first event
 }
 
-// next waits for the next change, and tells of it if the viewer sees the blog; the first time
-// whoever does not is told so.
+// next waits for the next change, and tells of it. Once the viewer does not see the blog it ends;
+// whoever does not from the beginning is told so.
 func (c *counts) next(event context.Context) error {
 	if c.last.IsZero() {
 		b, err := loaders.From(event).Blogs.Load(event, c.id)
@@ -189,28 +189,42 @@ func (c *counts) next(event context.Context) error {
 			return err
 		}
 	}
+	for {
+		count, err := c.wait(event)
+		if err != nil {
+			return err
+		}
+		loaders.Forget(event)
+		l := loaders.From(event)
+		b, err := l.Blogs.Load(event, c.id)
+		switch {
+		case err != nil:
+			return err
+		case b == nil:
+			return loaders.ErrEnd
+		}
+		c.last = time.Now()
+		if count != nil {
+			l.LikeCounts.Prime(event, c.id, *count)
+			c.blogs <- b
+			return nil
+		}
+	}
+}
+
+// wait waits until the count has changed; nil where the blog may be hidden instead.
+func (c *counts) wait(event context.Context) (*social.LikeCount, error) {
 	select {
 	case <-time.After(time.Until(c.last.Add(countsEvery))):
 	case <-event.Done():
-		return event.Err()
+		return nil, event.Err()
 	}
-	var count social.LikeCount
 	select {
-	case count = <-c.watch.News():
+	case count := <-c.watch.News():
+		return &count, nil
+	case <-c.watch.Look():
+		return nil, nil //nolint:nilnil // none
 	case <-event.Done():
-		return event.Err()
+		return nil, event.Err()
 	}
-	loaders.Forget(event)
-	l := loaders.From(event)
-	b, err := l.Blogs.Load(event, c.id)
-	switch {
-	case err != nil:
-		return err
-	case b == nil:
-		return loaders.ErrEnd
-	}
-	l.LikeCounts.Prime(event, c.id, count)
-	c.last = time.Now()
-	c.blogs <- b
-	return nil
 }
