@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -243,4 +244,36 @@ func page(t *testing.T, list func(context.Context, []social.Listing) (map[social
 	l := social.Listing{Owner: 1, Page: p}
 	parts, err := list(t.Context(), []social.Listing{l})
 	return parts[l], err
+}
+
+// Edges of whose actor is lost are settled once it is mended, and hold up nothing until then.
+func TestEdgesOfWhoseActorIsLostAreSettledOnceItIsMended(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		people(t, s, 1, 2, 3)
+		g := follow.New(s.DB, s.Clock.Now, follow.Config{})
+		for _, p := range []social.Pair{{UserID: 1, TargetID: 3}, {UserID: 2, TargetID: 3}} {
+			_, err := g.Follow(t.Context(), p.UserID, p.TargetID)
+			noError(t, err)
+		}
+		setStatus(t, s, 3, social.Suspended)
+		s.Exec(t, "UPDATE settling SET since = since - 20000")
+		s.Exec(t, "UPDATE actor SET user_id = -user_id WHERE user_id = 1")
+		calls := 0
+		settler := follow.NewSettler(g, slog.New(slog.DiscardHandler), func(context.Context, social.ID, social.UserStatus) (bool, error) {
+			calls++
+			return false, nil
+		})
+		for range 2 {
+			if err := settler.Settle(t.Context()); err == nil {
+				t.Error("it is not told")
+			}
+		}
+		equal(t, "calls for the rest", calls, 2)
+		equal(t, "without an actor", rows(t, s), "1>3 2#3 ")
+		s.Exec(t, "UPDATE actor SET user_id = -user_id WHERE user_id = -1")
+		settled(t, s, g)
+		equal(t, "with one", rows(t, s), "1#3 2#3 ")
+		counted(t, s)
+	})
 }

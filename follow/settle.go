@@ -23,6 +23,10 @@ const (
 	settledAfter = 10 * time.Second
 )
 
+// errNoActor is told of edges whose owner's actor is lost: they stay to be settled until that
+// is mended.
+var errNoActor = errors.New("an edge is not settled: its owner has no actor")
+
 // Settler makes the edges of people whose status has changed match it: those of somebody
 // suspended are hidden, with the counts, and are there again once both people are; those of
 // somebody deleted end, as do their blocks and mutes, and their blogs are deleted. Any
@@ -96,16 +100,18 @@ func (s *Settler) settle(ctx context.Context, p db.Unsettled) error {
 
 // pass settles all that there is now, and tells whether there was anything.
 func (s *Settler) pass(ctx context.Context, p db.Unsettled) (moved bool, err error) {
+	var lost error // of some edges: the rest is settled all the same
 	for {
 		pairs, err := s.graph.db.EdgesToSettle(ctx, p.UserID, p.Status, settlePiece)
 		if err != nil {
 			return moved, err
 		}
 		n, err := s.graph.settle(ctx, pairs)
-		if err != nil {
+		if err != nil && !errors.Is(err, errNoActor) {
 			return moved, err
 		}
 		if n == 0 {
+			lost = err
 			break
 		}
 		moved = true
@@ -118,7 +124,7 @@ func (s *Settler) pass(ctx context.Context, p db.Unsettled) (moved bool, err err
 		moved = moved || walls
 	}
 	rest, err := s.rest(ctx, p.UserID, p.Status)
-	return moved || rest, err
+	return moved || rest, errors.Join(lost, err)
 }
 
 // settled is what an edge is to be, as the statuses of its two people are.
@@ -136,7 +142,8 @@ func settled(before social.FollowState, a, b social.UserStatus) social.FollowSta
 	return before
 }
 
-// settle brings these edges to what they are to be, and tells how many that moved.
+// settle brings these edges to what they are to be, and tells how many that moved; errNoActor
+// if it could not move some.
 func (g *Graph) settle(ctx context.Context, pairs []social.Pair) (moved int, err error) {
 	if len(pairs) == 0 {
 		return 0, nil
@@ -159,6 +166,9 @@ func (g *Graph) settle(ctx context.Context, pairs []social.Pair) (moved int, err
 		moved = len(o.events)
 		return write(ctx, tx, o)
 	})
+	if err == nil && slices.ContainsFunc(changes, func(c *change) bool { return c.err != nil }) {
+		err = errNoActor
+	}
 	return moved, err
 }
 
