@@ -3,6 +3,8 @@ package like_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,6 +81,40 @@ func TestAHotListIsPagedAsItWasMade(t *testing.T) {
 		_, err := server(s.DB, s).Hot(t.Context(), social.Page{Limit: 2, From: last})
 		if !social.HasCode(err, social.BadUserInput) {
 			t.Errorf("of a list that is not kept: %v", err)
+		}
+	})
+}
+
+// Two servers that make the list of one time at once, each from what was so as it read, answer
+// with one and the same.
+func TestHotListsMadeAtOnceAreTheSame(t *testing.T) {
+	t.Parallel()
+	socialtest.Each(t, func(t *testing.T, s *socialtest.Store) {
+		b := people(t, s, 3, 1, 1)
+		other := s.OpenServer(t)
+		for i, blog := range b {
+			_, err := server(s.DB, s).Like(t.Context(), social.ID(i+1), blog)
+			noError(t, err)
+		}
+		for range 20 {
+			later(t, s, time.Hour, social.Cursor{})
+			var lists [6]social.Part[like.Ranked]
+			var all sync.WaitGroup
+			for i := range lists {
+				all.Go(func() {
+					s.Exec(t, "UPDATE blog_count SET heat = heat + ? WHERE blog_id = ?", 1+rand.IntN(9), b[i%len(b)])
+					lists[i] = hot(t, []*db.DB{s.DB, other}[i%2], s, social.Cursor{})
+				})
+			}
+			all.Wait()
+			at := map[social.Millis][]like.Ranked{}
+			for _, l := range lists {
+				made := l.Items[0].Cursor.MinTime
+				if at[made] == nil {
+					at[made] = l.Items
+				}
+				equal(t, "a list of one time", l.Items, at[made])
+			}
 		}
 	})
 }
