@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -80,4 +81,32 @@ func (p *person) renew(t testing.TB, w *world) {
 		t.Fatal(err)
 	}
 	p.Token = s.Token
+}
+
+// What somebody has too many of goes by the piece, not line by line: else lines come faster than
+// they go, and what reads them all reads more and more.
+func TestManyLinesAreDroppedByThePiece(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, socialtest.NewMySQL(t))
+	const lines = 5000
+	me := w.person(t)
+	now := w.Clock.NowMS()
+	w.Exec(t, "INSERT INTO notification_list (user_id, version, line_count) VALUES (?, 1, ?)", me.id, lines)
+	w.Exec(t, fmt.Sprintf(`INSERT INTO notification (user_id, id, kind, subject, open, actor_count, shown, updated_at, grown, version)
+		SELECT %d, seq, 1, seq, 0, 1, 1, %d + seq, 1, 1 FROM seq_1_to_%d`, me.id, now, lines))
+	w.Exec(t, fmt.Sprintf(`INSERT INTO notification_actor (user_id, kind, subject, actor_id, notification_id, since, hidden)
+		SELECT %d, 1, seq, seq, seq, %d + seq, 0 FROM seq_1_to_%d`, me.id, now, lines))
+	before, began := w.store.db.Statements(), time.Now()
+	if err := w.server.told.Trim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sent := w.store.db.Statements() - before
+	t.Logf("%d statements, %v for %d lines", sent, time.Since(began), lines-1000)
+	for _, table := range []string{"notification", "notification_actor"} {
+		same(t, table, w.Int(t, "SELECT COUNT(*) FROM "+table), 1000)
+	}
+	same(t, "lines", w.Int(t, "SELECT line_count FROM notification_list"), 1000)
+	if sent > 20*lines/100 {
+		t.Errorf("%d statements", sent)
+	}
 }
