@@ -321,6 +321,12 @@ func TestLikesAreToldByThePiece(t *testing.T) {
 	if sent > 20*likes/1000 {
 		t.Errorf("%d statements for %d likes", sent, likes)
 	}
+	author.delete(t, blog)
+	if err := w.consume(t, social.BlogEvent, social.BlogBody{BlogID: mustID(t, blog), AuthorID: author.id, Deleted: true})(); err != nil {
+		t.Fatal(err)
+	}
+	author.tells(t, 0)
+	same(t, "behind the line of a blog that is deleted", w.Int(t, "SELECT COUNT(*) FROM notification_actor"), 0)
 }
 
 // likedByRows has so many people who are rows alone like a blog, and gives the events of that,

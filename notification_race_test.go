@@ -124,3 +124,22 @@ func TestWhoBeginsAnewWhileTheirLineIsDroppedIsKept(t *testing.T) {
 	w.tell(t)
 	me.tells(t, 0)
 }
+
+// A line that has grown since it was found to be old is kept.
+func TestALineThatGrowsWhileItIsDroppedIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, socialtest.NewMySQL(t))
+	sql := newHeldSQL(t, w.Store)
+	trims := wired(t, w.Store, 3, func(cfg *settings) { cfg.store.MySQL = sql.dsn })
+	u := w.persons(t, 3)
+	me := u[0]
+	blog := me.publish(t, "a blog")
+	u[1].like(t, blog)
+	w.tell(t)
+	w.Exec(t, "UPDATE notification SET updated_at = 5")
+	w.Clock.Advance(time.Millisecond)
+	u[2].like(t, blog)
+	sql.meet(t, w.Store, "FROM notification WHERE updated_at <", 1, func() error { return trims.told.Trim(t.Context()) }, func() {},
+		w.consume(t, social.LikeEvent, social.LikeBody{Changes: []social.LikeChange{{UserID: u[2].id, BlogID: mustID(t, blog)}}}))
+	me.tells(t, 1, `BLOG_LIKED 2 ["u3_test","u2_test"]`)
+}

@@ -110,3 +110,24 @@ func TestWhoIsRestoredBeforeTheyAreSettledIsTold(t *testing.T) {
 		me.tells(t, 3, `FOLLOW_REQUESTED 1 ["u3_test"]`, `FOLLOWED 1 ["u2_test"]`, `BLOG_LIKED 1 ["u2_test"]`)
 	})
 }
+
+// However many lines went, one update names a hundred of them.
+func TestLinesThatWentAreToldByTheHundred(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		me := w.person(t)
+		watch, err := w.news.Watch(t.Context(), me.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer watch.Close()
+		w.Exec(t, "INSERT INTO notification_list (user_id, version, line_count) VALUES (?, 5, 250)", me.id)
+		for _, i := range upTo(250) {
+			w.Exec(t, "INSERT INTO notification VALUES (?, ?, 1, ?, 0, 0, 0, 5, 5, 5)", me.id, i+1, i+1)
+		}
+		news, err := watch.News(t.Context())
+		if err != nil || len(news) != 3 || len(news[0].Removed) != 100 || len(news[2].Removed) != 50 {
+			t.Errorf("heard %d: %+v, %v", len(news), news, err)
+		}
+	})
+}

@@ -112,11 +112,11 @@ func TestMakingAndTrimmingReadWhatTheyLookFor(t *testing.T) {
 			}},
 			{"the next behind a subject", 902, func(ctx context.Context, tx *db.Tx) (int, error) {
 				found, err := tx.CausesAfter(ctx, causes[0].NotificationSubject, 5000, 900)
-				return len(found) - 900, err
+				return len(found) - 900 + int(found[0].Subject) - 7, err
 			}},
 			{"what somebody likes", 902, func(ctx context.Context, tx *db.Tx) (int, error) {
 				found, err := tx.LikedCauses(ctx, social.Pair{UserID: 1, TargetID: 7}, 0, 900)
-				return len(found) - 900, err
+				return len(found) - 900 + int(found[0].Subject) - 7, err
 			}},
 			{"those behind lines", 1002, func(ctx context.Context, tx *db.Tx) (int, error) {
 				found, err := tx.CausesOf(ctx, 1, seq(7, 106), 900)
