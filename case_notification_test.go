@@ -222,6 +222,13 @@ func TestNotificationsArePagedExactly(t *testing.T) {
 		if n := fans[0].OK(t, read, map[string]any{"id": line.Get("node.id").String()}).Get("node"); n.Raw != "null" {
 			t.Errorf("somebody else sees %s", n)
 		}
+		for _, f := range fans {
+			f.unfollow(t, me)
+		}
+		w.tell(t)
+		if n := me.OK(t, read, map[string]any{"id": line.Get("node.id").String()}).Get("node"); n.Raw != "null" {
+			t.Errorf("a line that went is %s", n)
+		}
 		other := fans[0].OK(t, `query($id: ID!) { node(id: $id) { ... on User { unreadNotificationCount } } }`, map[string]any{"id": me.gid})
 		same(t, "unread, to somebody else", other.Get("node.unreadNotificationCount").Raw, "null")
 	})

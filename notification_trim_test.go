@@ -138,6 +138,7 @@ func TestALineThatIsBeingDroppedTakesNobody(t *testing.T) {
 		w.Exec(t, "UPDATE consumed SET position = 0")
 		w.tell(t)
 		me.tells(t, 0)
+		u[1].unlike(t, blog)
 		w.Clock.Advance(time.Millisecond)
 		u[3].like(t, blog)
 		w.tell(t)
