@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"kith/notify"
 	"kith/social"
 	"kith/socialtest"
@@ -163,5 +165,29 @@ func TestWhatIsOldIsNotTold(t *testing.T) {
 		w.tell(t)
 		u[0].renew(t, w)
 		u[0].tells(t, 0)
+	})
+}
+
+// A line that shows nobody is dropped, and what is told late, though older, is told all the same.
+func TestALineOfNobodyLeavesNoFloor(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		u := w.persons(t, 3)
+		me := u[0]
+		blog := me.publish(t, "a blog")
+		u[2].follow(t, me)
+		w.Clock.Advance(time.Millisecond)
+		liked := social.LikeBody{Changes: []social.LikeChange{{UserID: u[1].id, BlogID: mustID(t, blog)}}}
+		for _, act := range []func(testing.TB, string) gjson.Result{u[1].like, u[1].unlike} {
+			act(t, blog)
+			if err := w.consume(t, social.LikeEvent, liked)(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if any, err := w.server.told.Forget(t.Context(), me.id); err != nil || !any {
+			t.Fatalf("there was something: %v, %v", any, err)
+		}
+		w.tell(t)
+		me.tells(t, 1, `FOLLOWED 1 ["u3_test"]`)
 	})
 }
