@@ -131,3 +131,21 @@ func TestLinesThatWentAreToldByTheHundred(t *testing.T) {
 		}
 	})
 }
+
+// What ended after it was read, and began anew before any worker came, is a new line.
+func TestWhatBeganAnewUnseenIsANewLine(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		u := w.persons(t, 2)
+		me := u[0]
+		blog := me.publish(t, "a blog")
+		u[1].like(t, blog)
+		w.tell(t)
+		same(t, "left unread", me.markRead(t, ""), 0)
+		w.Clock.Advance(time.Millisecond)
+		u[1].unlike(t, blog)
+		u[1].like(t, blog)
+		w.tell(t)
+		me.tells(t, 1, `BLOG_LIKED 1 ["u2_test"]`)
+	})
+}
