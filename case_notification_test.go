@@ -222,6 +222,13 @@ func TestNotificationsArePagedExactly(t *testing.T) {
 		if n := fans[0].OK(t, read, map[string]any{"id": line.Get("node.id").String()}).Get("node"); n.Raw != "null" {
 			t.Errorf("somebody else sees %s", n)
 		}
+		for _, f := range fans {
+			f.unfollow(t, me)
+		}
+		w.tell(t)
+		if n := me.OK(t, read, map[string]any{"id": line.Get("node.id").String()}).Get("node"); n.Raw != "null" {
+			t.Errorf("a line that went is %s", n)
+		}
 		other := fans[0].OK(t, `query($id: ID!) { node(id: $id) { ... on User { unreadNotificationCount } } }`, map[string]any{"id": me.gid})
 		same(t, "unread, to somebody else", other.Get("node.unreadNotificationCount").Raw, "null")
 	})
@@ -321,6 +328,12 @@ func TestLikesAreToldByThePiece(t *testing.T) {
 	if sent > 20*likes/1000 {
 		t.Errorf("%d statements for %d likes", sent, likes)
 	}
+	author.delete(t, blog)
+	if err := w.consume(t, social.BlogEvent, social.BlogBody{BlogID: mustID(t, blog), AuthorID: author.id, Deleted: true})(); err != nil {
+		t.Fatal(err)
+	}
+	author.tells(t, 0)
+	same(t, "behind the line of a blog that is deleted", w.Int(t, "SELECT COUNT(*) FROM notification_actor"), 0)
 }
 
 // likedByRows has so many people who are rows alone like a blog, and gives the events of that,

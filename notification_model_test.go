@@ -132,7 +132,9 @@ func (m *toldModel) delete(r *rapid.T) {
 
 func (m *toldModel) setStatus(r *rapid.T) {
 	m.model.setStatus(r)
-	m.settleStatuses(r)
+	if rapid.Bool().Draw(r, "settled at once") {
+		m.settleStatuses(r)
+	}
 }
 
 func (m *toldModel) tick(r *rapid.T) {
@@ -141,6 +143,7 @@ func (m *toldModel) tick(r *rapid.T) {
 
 // relate does a mutation about another person.
 func (m *toldModel) relate(r *rapid.T) {
+	m.settleStatuses(r)
 	verb := rapid.SampledFrom(verbs).Draw(r, "verb")
 	p := m.pairFor(r, verb, m.ids)
 	for _, e := range []social.Edge{
@@ -187,6 +190,7 @@ func (m *toldModel) like(r *rapid.T) {
 }
 
 func (m *toldModel) likeOne(r *rapid.T, b modelBlog) {
+	m.settleStatuses(r)
 	p := social.Pair{UserID: m.active(r, "liker", m.ids), TargetID: b.id}
 	unlike := rapid.IntRange(0, 3).Draw(r, "unlike") == 0
 	likes := m.server(r).likes
@@ -245,6 +249,7 @@ func (m *toldModel) isHidden(c db.NotificationCause) bool {
 
 // rest has all events come, and brings the oracle's lines to what is so then.
 func (m *toldModel) rest(r *rapid.T) {
+	m.settleStatuses(r)
 	m.fetch(r)
 	m.hand(r, len(m.pending), nil)
 	m.rests++

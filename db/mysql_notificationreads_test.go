@@ -80,3 +80,79 @@ func TestReadingsOfNotificationsReadNoMoreThanThemselves(t *testing.T) {
 		})
 	})
 }
+
+// What the making of lines looks up, and what trimming does, touch what they look for, among
+// 100,000 people behind a line, and as many lists.
+func TestMakingAndTrimmingReadWhatTheyLookFor(t *testing.T) {
+	onMySQL(t, func(t *testing.T, s *socialtest.Store) {
+		writeManyNotifications(t, s)
+		s.Exec(t, fmt.Sprintf(`INSERT INTO notification_list (user_id, version, line_count) SELECT 100 + seq, 9, IF(seq %% 500, 3, 1500) FROM seq_1_to_%d`, lineActors))
+		s.Exec(t, "UPDATE notification SET updated_at = 0 WHERE user_id = 1 AND id <= 200")
+		s.Exec(t, "ANALYZE TABLE notification, notification_list")
+		var causes []db.NotificationCause
+		var subjects []social.NotificationSubject
+		for i := range social.ID(db.MaxIn) {
+			of := social.NotificationSubject{UserID: 1, Kind: social.BlogLiked, Subject: 7}
+			causes = append(causes, db.NotificationCause{NotificationSubject: of, ActorID: 100*i + 1})
+			of.Subject = lineRows + 1 + i
+			subjects = append(subjects, of)
+		}
+		for _, c := range []struct {
+			what string
+			most int
+			read func(ctx context.Context, tx *db.Tx) (n int, err error)
+		}{
+			{"900 of those behind", 4 * db.MaxIn, func(ctx context.Context, tx *db.Tx) (int, error) {
+				found, err := tx.NotificationActors(ctx, causes)
+				return len(found) - db.MaxIn, err
+			}},
+			{"900 open lines", 6 * db.MaxIn, func(ctx context.Context, tx *db.Tx) (int, error) {
+				found, err := tx.UnreadNotifications(ctx, subjects)
+				return len(found) - db.MaxIn, err
+			}},
+			{"the next behind a subject", 902, func(ctx context.Context, tx *db.Tx) (int, error) {
+				found, err := tx.CausesAfter(ctx, causes[0].NotificationSubject, 5000, 900)
+				return len(found) - 900 + int(found[0].Subject) - 7, err
+			}},
+			{"what somebody likes", 902, func(ctx context.Context, tx *db.Tx) (int, error) {
+				found, err := tx.LikedCauses(ctx, social.Pair{UserID: 1, TargetID: 7}, 0, 900)
+				return len(found) - 900 + int(found[0].Subject) - 7, err
+			}},
+			{"those behind lines", 1002, func(ctx context.Context, tx *db.Tx) (int, error) {
+				found, err := tx.CausesOf(ctx, 1, seq(7, 106), 900)
+				return len(found) - 900, err
+			}},
+			{"those to drop", 4 * db.MaxIn, func(ctx context.Context, tx *db.Tx) (int, error) {
+				return 0, tx.DropNotificationActors(ctx, causes)
+			}},
+			{"long lists", 1000, func(ctx context.Context, tx *db.Tx) (int, error) {
+				found, err := tx.LongNotificationLists(ctx, 1000, 50_000, 100)
+				return len(found) - 100, err
+			}},
+			{"lines beyond the newest", 1202, func(ctx context.Context, tx *db.Tx) (int, error) {
+				found, err := tx.NotificationsBeyond(ctx, 1, true, 500, 100)
+				return len(found) - 100, err
+			}},
+			{"old lines", 202, func(ctx context.Context, tx *db.Tx) (int, error) {
+				found, err := tx.NotificationsBefore(ctx, 1000, 100)
+				return len(found) - 100, err
+			}},
+			{"news", 2*lineRows + 4, func(ctx context.Context, tx *db.Tx) (int, error) {
+				_, err := tx.NotificationsSince(ctx, 1, 8)
+				return 0, err
+			}},
+			{"what is to be read", 2*lineRows + 4, func(ctx context.Context, tx *db.Tx) (int, error) {
+				found, err := tx.UnreadUpTo(ctx, 1, social.Cursor{})
+				return len(found) - lineUnread, err
+			}},
+		} {
+			if n := rowsRead(t, s.DB, func(ctx context.Context, tx *db.Tx) error {
+				off, err := c.read(ctx, tx)
+				equal(t, c.what, off, 0)
+				return err
+			}); n > c.most {
+				t.Errorf("%s read %d rows, want at most %d", c.what, n, c.most)
+			}
+		}
+	})
+}

@@ -18,7 +18,7 @@ type NotificationList struct {
 	LineCount int64 `db:"line_count"`
 	// Floor is the time up to which nothing new is told any more: its lines were dropped.
 	Floor social.Millis `db:"floor"`
-	// ReadVersion is the version of the last reading, ReadUpTo up to where it went.
+	// ReadVersion is the version of the last reading, ReadUpTo up to where any went.
 	ReadVersion int64         `db:"read_version"`
 	ReadUpTo    social.Millis `db:"read_up_to"`
 }
@@ -63,6 +63,12 @@ func (tx *Tx) LockNotificationLists(ctx context.Context, people []social.ID) (ma
 		lists[l.UserID] = l
 	}
 	return lists, err
+}
+
+// AwaitNotificationList waits for who has locked the list of a person; there may be none.
+func (tx *Tx) AwaitNotificationList(ctx context.Context, who social.ID) error {
+	var found []social.ID
+	return tx.all(ctx, "await a notification list", &found, `SELECT user_id FROM notification_list WHERE user_id = ?`+tx.dialect.forUpdate, who)
 }
 
 // PutNotificationLists writes lists that this transaction has locked. Ascending.

@@ -20,15 +20,17 @@ func (q *queries) LikedCauses(ctx context.Context, p social.Pair, after social.I
 		p.TargetID, social.BlogLiked, p.UserID, after, limit)
 }
 
-// AskedCauses reads whom somebody's requests to follow are told to, ascending, strictly after
-// one. Reads the index notification_by.
-func (q *queries) AskedCauses(ctx context.Context, asker, after social.ID, limit int) ([]NotificationCause, error) {
-	return q.causes(ctx, `actor_id = ? AND kind = ? AND user_id > ? ORDER BY user_id LIMIT ?`, asker, social.FollowRequested, after, limit)
+// Asked reads whom somebody asks to follow: no more than they may follow. Reads the index
+// following_list.
+func (q *queries) Asked(ctx context.Context, asker social.ID) (targets []social.ID, err error) {
+	err = q.all(ctx, "read whom somebody asks", &targets, `SELECT target_id FROM following WHERE user_id = ? AND state = ?`, asker, social.Requested)
+	return targets, err
 }
 
-// CausesOf reads who is behind a line, up to limit.
-func (q *queries) CausesOf(ctx context.Context, k LineKey, limit int) ([]NotificationCause, error) {
-	return q.causes(ctx, `user_id = ? AND notification_id = ? LIMIT ?`, k.UserID, k.ID, limit)
+// CausesOf reads who is behind lines of a person, up to limit. At most 900; reads the index
+// notification_newest.
+func (q *queries) CausesOf(ctx context.Context, who social.ID, lines []social.ID, limit int) ([]NotificationCause, error) {
+	return q.causes(ctx, `user_id = ? AND notification_id IN (`+list(lines)+`) LIMIT ?`, who, limit)
 }
 
 func (q *queries) causes(ctx context.Context, where string, args ...any) ([]NotificationCause, error) {
@@ -73,7 +75,7 @@ func (q *queries) NotificationsBefore(ctx context.Context, before social.Millis,
 	return lines, err
 }
 
-// DropNotification removes a line; under the lock of its list.
-func (tx *Tx) DropNotification(ctx context.Context, k LineKey) error {
-	return tx.exec(ctx, "drop a notification", `DELETE FROM notification WHERE user_id = ? AND id = ?`, k.UserID, k.ID)
+// DropNotifications removes lines of a person; under the lock of their list. At most 900.
+func (tx *Tx) DropNotifications(ctx context.Context, who social.ID, lines []social.ID) error {
+	return tx.exec(ctx, "drop notifications", `DELETE FROM notification WHERE user_id = ? AND id IN (`+list(lines)+`)`, who)
 }

@@ -88,12 +88,16 @@ func (w *work) followed(ctx context.Context, body social.FollowBody) error {
 	return nil
 }
 
-// walled adds what a person is told of somebody.
+// walled adds what a person is told of somebody. Likes are looked for among those that are told, so
+// not before those that are being told have been.
 func (w *work) walled(ctx context.Context, p social.Pair) error {
 	err := w.add(ctx, cause(p.UserID, social.Followed, p.TargetID, p.TargetID),
 		cause(p.UserID, social.FollowRequested, p.TargetID, p.TargetID),
 		cause(p.UserID, social.FollowAccepted, p.TargetID, p.TargetID))
 	if err != nil {
+		return err
+	}
+	if err := w.n.await(ctx, p.UserID); err != nil {
 		return err
 	}
 	return w.all(ctx, func(after db.NotificationCause) ([]db.NotificationCause, error) {
@@ -139,18 +143,34 @@ func (w *work) blog(ctx context.Context, body social.BlogBody) error {
 	if !body.Deleted {
 		return nil
 	}
+	if err := w.n.await(ctx, body.AuthorID); err != nil {
+		return err
+	}
 	of := social.NotificationSubject{UserID: body.AuthorID, Kind: social.BlogLiked, Subject: body.BlogID}
 	return w.all(ctx, func(after db.NotificationCause) ([]db.NotificationCause, error) {
 		return w.n.db.CausesAfter(ctx, of, after.ActorID, piece)
 	})
 }
 
-// user adds what is told of somebody's requests, whose status may have changed: of their
-// follows and likes others events tell, since those are settled.
+// user adds the requests of somebody whose status may have changed: of their follows and likes
+// other events tell, since those are settled.
 func (w *work) user(ctx context.Context, body social.UserBody) error {
-	return w.all(ctx, func(after db.NotificationCause) ([]db.NotificationCause, error) {
-		return w.n.db.AskedCauses(ctx, body.UserID, after.UserID, piece)
-	})
+	asked, err := w.n.db.Asked(ctx, body.UserID)
+	if err != nil {
+		return err
+	}
+	for _, target := range asked {
+		if err := w.add(ctx, cause(target, social.FollowRequested, body.UserID, body.UserID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await waits until the lines of a person are written that are being made now, perhaps by what was
+// so before the event.
+func (n *Notifications) await(ctx context.Context, who social.ID) error {
+	return n.db.Transact(ctx, func(tx *db.Tx) error { return tx.AwaitNotificationList(ctx, who) })
 }
 
 // all adds all that there is, as next reads it on.

@@ -98,7 +98,7 @@ func (s *state) unreadLine(of social.NotificationSubject, newID func() (social.I
 // lineOf is the line that a cause is behind; nil where that is being dropped.
 func (s *state) lineOf(c db.NotificationCause, was db.NotificationActor) *social.Notification {
 	line := s.lines[db.LineKey{UserID: c.UserID, ID: was.LineID}]
-	if line == nil || line.UpdatedAt == 0 {
+	if line == nil || isMarked(line) {
 		return nil
 	}
 	return line

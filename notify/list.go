@@ -90,7 +90,7 @@ func (n *Notifications) MarkRead(ctx context.Context, who social.ID, upTo social
 		}
 		list := lists[who]
 		list.Version++
-		list.ReadVersion, list.ReadUpTo = list.Version, upTo.MinTime
+		list.ReadVersion = list.Version // of the last, with how far any has gone
 		for _, line := range lines {
 			line.IsRead = true
 			list.ReadUpTo = max(list.ReadUpTo, line.UpdatedAt)

@@ -112,14 +112,15 @@ func readRelations(ctx context.Context, tx *db.Tx, edges, likes, between []socia
 	return r, err
 }
 
-// standing tells whether a cause is so now.
+// standing tells whether a cause is so now. Follows and likes of somebody suspended are hidden by
+// their own states, whose changes have events; their status may have changed back before these.
 func (r relations) standing(c db.NotificationCause) (standing, bool) {
 	status, known := r.statuses[c.ActorID]
 	if !known || status == social.Deleted {
 		return standing{}, false
 	}
 	pair := social.Pair{UserID: c.UserID, TargetID: c.ActorID}
-	is := standing{hidden: status != social.Active || r.walls.Blocks[pair] || r.walls.Blocks[pair.Reversed()] || r.walls.Mutes[pair]}
+	is := standing{hidden: r.walls.Blocks[pair] || r.walls.Blocks[pair.Reversed()] || r.walls.Mutes[pair]}
 	if c.Kind == social.BlogLiked {
 		blog, like := r.blogs[c.Subject], r.likes[social.Pair{UserID: c.ActorID, TargetID: c.Subject}]
 		is.since = like.Since
@@ -131,6 +132,7 @@ func (r relations) standing(c db.NotificationCause) (standing, bool) {
 	is.hidden = is.hidden || edge.State == social.Hidden
 	switch c.Kind {
 	case social.FollowRequested:
+		is.hidden = is.hidden || status != social.Active
 		return is, edge.State == social.Requested
 	case social.FollowAccepted:
 		return is, edge.State.Stands() && edge.Accepted

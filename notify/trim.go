@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -64,13 +65,22 @@ func (n *Notifications) Trim(ctx context.Context) error {
 		}
 		after = people[len(people)-1]
 	}
+	return n.dropOld(ctx)
+}
+
+// dropOld drops what is marked, and what is too old.
+func (n *Notifications) dropOld(ctx context.Context) error {
 	for {
 		lines, err := n.db.NotificationsBefore(ctx, n.oldest(), trimAtOnce)
 		if err != nil {
 			return err
 		}
+		of := map[social.ID][]*social.Notification{}
 		for _, line := range lines {
-			if err := n.drop(ctx, line); err != nil {
+			of[line.UserID] = append(of[line.UserID], line)
+		}
+		for _, who := range slices.Sorted(maps.Keys(of)) {
+			if err := n.drop(ctx, who, of[who]); err != nil {
 				return err
 			}
 		}
@@ -88,7 +98,7 @@ func (n *Notifications) shorten(ctx context.Context, who social.ID) error {
 			if err != nil {
 				return err
 			}
-			if _, err := n.mark(ctx, who, lines); err != nil {
+			if err := n.mark(ctx, who, lines); err != nil {
 				return err
 			}
 			if len(lines) < trimAtOnce {
@@ -100,17 +110,17 @@ func (n *Notifications) shorten(ctx context.Context, who social.ID) error {
 }
 
 // mark makes lines of a person show nobody any more, for good, but for those that have grown
-// since they were read, and tells how many. They are the oldest then; and nothing is told any
-// more that is as old as what they showed.
-func (n *Notifications) mark(ctx context.Context, who social.ID, lines []*social.Notification) (marked int, err error) {
+// since they were read. They are the oldest then; and nothing is told any more that is as old as
+// what they showed.
+func (n *Notifications) mark(ctx context.Context, who social.ID, lines []*social.Notification) error {
 	if len(lines) == 0 {
-		return 0, nil
+		return nil
 	}
 	was := map[social.ID]social.Millis{}
 	for _, line := range lines {
 		was[line.ID] = line.UpdatedAt
 	}
-	err = n.db.Transact(ctx, func(tx *db.Tx) error {
+	return n.db.Transact(ctx, func(tx *db.Tx) error {
 		lists, err := tx.LockNotificationLists(ctx, []social.ID{who})
 		if err != nil {
 			return err
@@ -121,7 +131,6 @@ func (n *Notifications) mark(ctx context.Context, who social.ID, lines []*social
 		}
 		now = slices.DeleteFunc(now, func(line *social.Notification) bool { return line.UpdatedAt > was[line.ID] })
 		slices.SortFunc(now, compareLines)
-		marked = len(now)
 		for _, line := range now {
 			if line.ActorCount > 0 {
 				lists[who].Floor = max(lists[who].Floor, line.UpdatedAt)
@@ -133,49 +142,60 @@ func (n *Notifications) mark(ctx context.Context, who social.ID, lines []*social
 		}
 		return tx.PutNotificationLists(ctx, []*db.NotificationList{lists[who]})
 	})
-	return marked, err
 }
 
-// drop removes a line and who is behind it, unless it has grown since it was read.
-func (n *Notifications) drop(ctx context.Context, line *social.Notification) error {
-	if line.UpdatedAt > 0 {
-		if marked, err := n.mark(ctx, line.UserID, []*social.Notification{line}); err != nil || marked == 0 {
-			return err
-		}
+// drop removes lines of a person and who is behind them, but for those that have grown since they
+// were read.
+func (n *Notifications) drop(ctx context.Context, who social.ID, lines []*social.Notification) error {
+	if err := n.mark(ctx, who, slices.DeleteFunc(slices.Clone(lines), isMarked)); err != nil {
+		return err
 	}
-	for {
-		causes, err := n.db.CausesOf(ctx, key(line), piece)
+	for more := true; more; {
+		err := n.db.Transact(ctx, func(tx *db.Tx) (err error) {
+			more, err = dropPiece(ctx, tx, who, keys(lines))
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		err = n.db.Transact(ctx, func(tx *db.Tx) error {
-			lists, err := tx.LockNotificationLists(ctx, []social.ID{line.UserID})
-			if err != nil {
-				return err
-			}
-			if err := tx.DropNotificationActors(ctx, causes); err != nil || len(causes) == piece {
-				return err
-			}
-			return dropLine(ctx, tx, lists[line.UserID], key(line))
-		})
-		if err != nil || len(causes) < piece {
-			return err
-		}
 	}
+	return nil
 }
 
-// dropLine removes a line that nobody is behind, unless another server has.
-func dropLine(ctx context.Context, tx *db.Tx, list *db.NotificationList, k db.LineKey) error {
-	there, err := tx.NotificationsOf(ctx, []db.LineKey{k})
-	if err != nil || len(there) == 0 {
-		return err
+// dropPiece removes a piece of those who are behind lines that are marked, and tells whether there
+// are more; if not, the lines. Who is behind them it reads under the lock: whoever begins anew is
+// behind another line then.
+func dropPiece(ctx context.Context, tx *db.Tx, who social.ID, lines []db.LineKey) (more bool, err error) {
+	lists, err := tx.LockNotificationLists(ctx, []social.ID{who})
+	if err != nil {
+		return false, err
 	}
-	list.LineCount--
-	if err := tx.PutNotificationLists(ctx, []*db.NotificationList{list}); err != nil {
-		return err
+	there, err := tx.NotificationsOf(ctx, lines) // another server may have dropped some
+	if err != nil {
+		return false, err
 	}
-	return tx.DropNotification(ctx, k)
+	var marked []social.ID
+	for _, line := range there {
+		if isMarked(line) {
+			marked = append(marked, line.ID)
+		}
+	}
+	causes, err := tx.CausesOf(ctx, who, marked, piece)
+	if err != nil {
+		return false, err
+	}
+	if err := tx.DropNotificationActors(ctx, causes); err != nil || len(causes) == piece {
+		return true, err
+	}
+	lists[who].LineCount -= int64(len(marked))
+	if err := tx.PutNotificationLists(ctx, []*db.NotificationList{lists[who]}); err != nil {
+		return false, err
+	}
+	return false, tx.DropNotifications(ctx, who, marked)
 }
+
+// isMarked tells of a line that it is being dropped.
+func isMarked(line *social.Notification) bool { return line.UpdatedAt == 0 }
 
 func keys(lines []*social.Notification) []db.LineKey {
 	keys := make([]db.LineKey, len(lines))
@@ -194,7 +214,7 @@ func (n *Notifications) Forget(ctx context.Context, who social.ID) (any bool, er
 			return any, err
 		}
 		any = true
-		if _, err := n.mark(ctx, who, lines); err != nil {
+		if err := n.mark(ctx, who, lines); err != nil {
 			return any, err
 		}
 	}
