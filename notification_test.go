@@ -141,3 +141,24 @@ func (w *world) settleAll(t testing.TB) {
 		t.Fatal(err)
 	}
 }
+
+// Whoever is hidden takes no place of the three who are shown.
+func TestWhoIsHiddenTakesNoPlaceInALine(t *testing.T) {
+	t.Parallel()
+	eachWorld(t, func(t *testing.T, w *world) {
+		u := w.persons(t, 7)
+		me := u[0]
+		blog := me.publish(t, "a blog")
+		for _, fan := range u[1:] {
+			w.Clock.Advance(time.Millisecond)
+			fan.like(t, blog)
+		}
+		w.tell(t)
+		me.tells(t, 1, `BLOG_LIKED 6 ["u7_test","u6_test","u5_test"]`)
+		for _, hidden := range u[4:] {
+			me.relate(t, "mute", hidden)
+		}
+		w.tell(t)
+		me.tells(t, 1, `BLOG_LIKED 3 ["u4_test","u3_test","u2_test"]`)
+	})
+}
