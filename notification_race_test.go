@@ -43,6 +43,7 @@ func (h *heldSQL) meet(t testing.TB, s *socialtest.Store, text string, nth int, 
 	}
 }
 
+// consume hands the makers of lines one event, as a worker of this server.
 func (s *server) consume(t testing.TB, kind social.EventKind, body any) func() error {
 	return func() error {
 		return s.told.Consume(t.Context(), []events.Event{{Event: social.Event{Kind: kind, Body: body}}})

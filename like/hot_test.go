@@ -109,6 +109,9 @@ func TestHotListsMadeAtOnceAreTheSame(t *testing.T) {
 			all.Wait()
 			at := map[social.Millis][]like.Ranked{}
 			for _, l := range lists {
+				if len(l.Items) != len(b) {
+					t.Fatalf("a list of %d, want %d", len(l.Items), len(b))
+				}
 				made := l.Items[0].Cursor.MinTime
 				if at[made] == nil {
 					at[made] = l.Items
