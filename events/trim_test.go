@@ -134,6 +134,12 @@ func TestPassedEventsAreTrimmedWhenTheyAreAMinuteOld(t *testing.T) {
 		publish(t, s, 5)
 		noError(t, trimmer(s).Trim(t.Context()))
 		equal(t, "left", left(t, s), 5)
+		s.CheckInvariants(t)
+		eventually(t, "the five are passed", func() bool { return behind(t, s) == 0 })
+		age(t, s, time.Minute+time.Second)
+		noError(t, trimmer(s).Trim(t.Context()))
+		equal(t, "left of the last", left(t, s), 0)
+		s.CheckInvariants(t)
 	})
 }
 
