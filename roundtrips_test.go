@@ -94,9 +94,14 @@ func TestAWarmFeedPageTakesOneRoundTrip(t *testing.T) {
 				w.calm(t)
 				same(t, "bodies cold", counting(s, read(pageOf20, "")), trips{1, 2})
 				eventually(t, "warm", trips{1, 0}, func() trips { return counting(s, read(pageOf20, "")) })
-				if n := counting(s, read(withCounts, "")); n.redis > 3 || n.sql > 3 {
-					t.Errorf("counts cold: %+v", n)
-				}
+				// But for a machine that stands still for the millisecond in which siblings wait
+				// for each other.
+				eventually(t, "few round trips for cold counts", true, func() bool {
+					w.redis.DropKeys(t, "count:*")
+					n := counting(s, read(withCounts, ""))
+					t.Logf("counts cold: %+v", n)
+					return n.redis <= 3 && 0 < n.sql && n.sql <= 3
+				})
 				eventually(t, "counts warm", trips{1, 0}, func() trips { return counting(s, read(withCounts, "")) })
 				readBelowTheFloor(t, s, reader)
 			})
