@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -55,7 +56,7 @@ func (w *cachedWorld) actBeside(t *testing.T, people []person, act func(*server,
 	for _, p := range people {
 		for range 2 {
 			all.Go(func() {
-				for ctx.Err() == nil {
+				for ; ctx.Err() == nil; pause(ctx.Done(), 10*time.Millisecond) { // the looking has its turn too
 					if err := act(w.servers[rand.IntN(len(w.servers))], p); err != nil {
 						t.Error(err)
 					}
