@@ -24,7 +24,7 @@ const liveQuery = `subscription($s: String) { feedItemAdded(since: $s) { cursor 
 type lives struct{ exec *executor.Executor }
 
 func livesOf(s *server) lives {
-	exec := executor.New(s.schema())
+	exec := executor.New(s.schema(0))
 	exec.SetErrorPresenter(func(_ context.Context, err error) *gqlerror.Error {
 		var known *social.Error
 		if !errors.As(err, &known) {

@@ -74,6 +74,7 @@ type settings struct {
 	node        social.NodeFunc // instead of a lease
 	cache       cache.Config
 	step        func()        // see [rdb.Config]
+	loaderWait  time.Duration // see [loaders.Sources]
 	endedTrust  time.Duration // see [account.Config]
 	cheapHashes bool
 	visitor     string // the handle of whom the page is signed in as; empty for nobody
@@ -171,7 +172,7 @@ func (s *server) wire(ctx context.Context, cfg settings, secret string) error {
 			return err
 		}
 	}
-	s.openEdge(page, cfg.introspection)
+	s.openEdge(page, cfg)
 	return nil
 }
 
@@ -229,23 +230,23 @@ func prepare(ctx context.Context, d *db.DB, migrate bool) error {
 }
 
 // schema wires GraphQL over the verbs.
-func (s *server) schema() graphql.ExecutableSchema {
+func (s *server) schema(wait time.Duration) graphql.ExecutableSchema {
 	return loaders.Schema(graph.NewExecutableSchema(graph.Config{
 		Resolvers:  &resolvers.Root{Accounts: s.accounts, Graph: s.graph, Feed: s.feed, Live: s.live, Likes: s.likes, LikeCounts: s.counts, Told: s.told, News: s.news, Seal: s.seal},
 		Directives: graph.DirectiveRoot{SignedIn: transport.SignedIn},
-	}), loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed, Likes: s.likes, Told: s.told})
+	}), loaders.Sources{DB: s.store.db, Bodies: s.caches.Bodies, Graph: s.graph, Feed: s.feed, Likes: s.likes, Told: s.told, Wait: wait})
 }
 
 // openEdge wires HTTP over GraphQL.
-func (s *server) openEdge(page http.Handler, introspection bool) {
+func (s *server) openEdge(page http.Handler, cfg settings) {
 	s.edge = transport.New(transport.Config{
-		Schema:         s.schema(),
+		Schema:         s.schema(cfg.loaderWait),
 		Viewer:         s.accounts.Viewer,
 		Standing:       s.accounts.Standing,
 		TrustedProxies: s.proxies,
 		Ready:          s.ready,
 		Page:           page,
-		Introspection:  introspection,
+		Introspection:  cfg.introspection,
 		Log:            s.log,
 	})
 	s.handler = s.edge

@@ -112,7 +112,9 @@ func profile(ctx context.Context, s *server, fans int64) error {
 // and by primary keys whom the viewer may see: the star, and then those on the page.
 func TestTenThousandReadsOfAStarReachTheStoresAFewTimes(t *testing.T) {
 	const fans, requests = 1500, 300
-	eachQuiet(t, func(t *testing.T, w *cachedWorld, s *server) {
+	eachCached(t, 2, quietly, func(t *testing.T, w *cachedWorld) {
+		defer w.close()
+		s := w.still(t)
 		w.star(t, fans)
 		me := w.person(t)
 		good := func(d gjson.Result) bool {
@@ -144,7 +146,9 @@ func TestTenThousandReadsOfAStarReachTheStoresAFewTimes(t *testing.T) {
 // Nor do requests for somebody who is not there, or for the followers of somebody who has
 // none.
 func TestReadsOfNobodyReachTheStoresAFewTimes(t *testing.T) {
-	eachQuiet(t, func(t *testing.T, w *cachedWorld, s *server) {
+	eachCached(t, 2, quietly, func(t *testing.T, w *cachedWorld) {
+		defer w.close()
+		s := w.still(t)
 		w.star(t, 1)
 		w.Exec(t, "DELETE FROM follower")
 		w.Exec(t, "UPDATE user_count SET followers = 0")

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// wait is how long a look-up waits for others of its request.
-	wait = time.Millisecond
+	// usualWait is how long a look-up waits for others of its request, if nothing else is set.
+	usualWait = time.Millisecond
 	// pageWait is never waited for: a page is read as soon as its last key is known, see
 	// [Loader.All]. It only has to outlast the queueing of a page on a busy machine, where
 	// a millisecond had split pages in two.
@@ -30,7 +30,7 @@ type Loader[K comparable, V any] struct {
 
 // newLoader loads by fetch, which answers a map: a key that is missing there has the zero
 // value.
-func newLoader[K comparable, V any](fetch func(context.Context, []K) (map[K]V, error)) Loader[K, V] {
+func newLoader[K comparable, V any](wait time.Duration, fetch func(context.Context, []K) (map[K]V, error)) Loader[K, V] {
 	batch := func(ctx context.Context, keys []K) []*dataloader.Result[V] {
 		found, err := fetch(ctx, keys)
 		results := make([]*dataloader.Result[V], len(keys))

@@ -48,7 +48,7 @@ func TestOneValueForEachKeyInItsOrder(t *testing.T) {
 	t.Parallel()
 	for _, keys := range [][]int{{}, {1}, {3, 1, 2}, {1, 7, 2}, {7, 17}, {5, 5, 5}, {2, 1, 2, 7, 1, 7}} {
 		f := &fetcher{}
-		got, err := newLoader(f.fetch).All(t.Context(), keys)
+		got, err := newLoader(usualWait, f.fetch).All(t.Context(), keys)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestOneValueForEachKeyInItsOrder(t *testing.T) {
 func TestKeyIsReadOnceInARequest(t *testing.T) {
 	t.Parallel()
 	f := &fetcher{}
-	l := newLoader(f.fetch)
+	l := newLoader(usualWait, f.fetch)
 	for range 3 {
 		_, err := l.All(t.Context(), []int{1, 2, 7})
 		if err != nil {
@@ -95,7 +95,7 @@ func TestBatchIsBounded(t *testing.T) {
 	for k := range 2*maxBatch + 1 {
 		keys = append(keys, k)
 	}
-	got, err := newLoader(f.fetch).All(t.Context(), keys)
+	got, err := newLoader(usualWait, f.fetch).All(t.Context(), keys)
 	if err != nil || len(got) != len(keys) {
 		t.Fatalf("got %d values, %v", len(got), err)
 	}
@@ -117,7 +117,7 @@ func TestErrorReachesEveryKey(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the store is gone")
 	f := &fetcher{err: broken}
-	l := newLoader(f.fetch)
+	l := newLoader(usualWait, f.fetch)
 	if _, err := l.All(t.Context(), []int{1, 2, 3}); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
@@ -131,7 +131,7 @@ func TestErrorReachesEveryKey(t *testing.T) {
 func TestPrimedValueIsNotRead(t *testing.T) {
 	t.Parallel()
 	f := &fetcher{}
-	l := newLoader(f.fetch)
+	l := newLoader(usualWait, f.fetch)
 	l.Prime(t.Context(), 1, "known")
 	got, err := l.All(t.Context(), []int{2, 1})
 	if err != nil {
@@ -144,7 +144,7 @@ func TestPrimedValueIsNotRead(t *testing.T) {
 func TestParallelLookUpsAllGetTheirs(t *testing.T) {
 	t.Parallel()
 	f := &fetcher{}
-	l := newLoader(f.fetch)
+	l := newLoader(usualWait, f.fetch)
 	var all sync.WaitGroup
 	for i := range 200 {
 		all.Go(func() {
@@ -168,7 +168,7 @@ func TestParallelLookUpsAllGetTheirs(t *testing.T) {
 func TestPageIsReadWhenItsLastKeyIsKnown(t *testing.T) {
 	t.Parallel()
 	f := &fetcher{}
-	l := newLoader(f.fetch)
+	l := newLoader(usualWait, f.fetch)
 	first := l.page.Load(t.Context(), 1)
 	for k := range 5 { // each waits for others of its request
 		_, err := l.Load(t.Context(), 100+k)
@@ -186,7 +186,7 @@ func TestPageIsReadWhenItsLastKeyIsKnown(t *testing.T) {
 func TestLookUpsAndPagesShareWhatTheyKnow(t *testing.T) {
 	t.Parallel()
 	f := &fetcher{}
-	l := newLoader(f.fetch)
+	l := newLoader(usualWait, f.fetch)
 	_, err := l.Load(t.Context(), 1)
 	equal(t, "error", err, nil)
 	_, err = l.All(t.Context(), []int{1, 2})

@@ -4,8 +4,10 @@
 package loaders
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
+	"time"
 
 	"kith/cache"
 	"kith/db"
@@ -61,33 +63,36 @@ type Sources struct {
 	Feed   *feed.Feed
 	Likes  *like.Likes
 	Told   *notify.Notifications
+	// Wait is how long a look-up waits for others of its request; 0 is a millisecond.
+	Wait time.Duration
 }
 
 func newLoaders(from Sources, viewer social.ID) *Loaders {
+	wait := cmp.Or(from.Wait, usualWait)
 	l := &Loaders{
-		Counts:     newLoader(from.Bodies.Counts),
-		Handles:    newLoader(from.Bodies.Handles),
-		Followers:  newLoader(from.Graph.Followers),
-		Following:  newLoader(from.Graph.Following),
-		Requests:   newLoader(from.Graph.Requests),
-		Blocked:    newLoader(from.Graph.Blocked),
-		Muted:      newLoader(from.Graph.Muted),
-		ByAuthor:   newLoader(from.Feed.ByAuthor),
-		Likers:     newLoader(from.Likes.Likers),
-		LikedBlogs: newLoader(from.Likes.LikedBlogs),
-		LikeCounts: newLoader(from.Likes.Counts),
-		Liked:      newLoader(as(viewer, from.Likes.Liked)),
+		Counts:     newLoader(wait, from.Bodies.Counts),
+		Handles:    newLoader(wait, from.Bodies.Handles),
+		Followers:  newLoader(wait, from.Graph.Followers),
+		Following:  newLoader(wait, from.Graph.Following),
+		Requests:   newLoader(wait, from.Graph.Requests),
+		Blocked:    newLoader(wait, from.Graph.Blocked),
+		Muted:      newLoader(wait, from.Graph.Muted),
+		ByAuthor:   newLoader(wait, from.Feed.ByAuthor),
+		Likers:     newLoader(wait, from.Likes.Likers),
+		LikedBlogs: newLoader(wait, from.Likes.LikedBlogs),
+		LikeCounts: newLoader(wait, from.Likes.Counts),
+		Liked:      newLoader(wait, as(viewer, from.Likes.Liked)),
 
-		Unread:        newLoader(from.Told.Unread),
-		Notifications: newLoader(as(viewer, from.Told.ByID)),
+		Unread:        newLoader(wait, from.Told.Unread),
+		Notifications: newLoader(wait, as(viewer, from.Told.ByID)),
 
-		MutualFollows:    newLoader(as(viewer, from.Graph.MutualFollows)),
-		FollowersYouKnow: newLoader(as(viewer, from.Graph.FollowersYouKnow)),
-		MutualCounts:     newLoader(as(viewer, from.Graph.CountMutualFollows)),
-		KnownCounts:      newLoader(as(viewer, from.Graph.CountFollowersYouKnow)),
+		MutualFollows:    newLoader(wait, as(viewer, from.Graph.MutualFollows)),
+		FollowersYouKnow: newLoader(wait, as(viewer, from.Graph.FollowersYouKnow)),
+		MutualCounts:     newLoader(wait, as(viewer, from.Graph.CountMutualFollows)),
+		KnownCounts:      newLoader(wait, as(viewer, from.Graph.CountFollowersYouKnow)),
 	}
 	w := &wall{Loaders: l, from: from, viewer: viewer}
-	l.People, l.Blogs, l.Relations = newLoader(w.people), newLoader(w.blogs), newLoader(w.relations)
+	l.People, l.Blogs, l.Relations = newLoader(wait, w.people), newLoader(wait, w.blogs), newLoader(wait, w.relations)
 	return l
 }
 
