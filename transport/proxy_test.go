@@ -41,15 +41,19 @@ func (s *site) bufferingProxy(deaf bool) *site {
 	return &site{s.edge, front, s.t}
 }
 
-// gathered is read in pieces of 4 KiB, but for the last.
+// gathered is read in pieces of 4 KiB, but for the last; of what is broken off, whole pieces
+// alone.
 type gathered struct{ io.ReadCloser }
 
 func (g gathered) Read(p []byte) (int, error) {
 	n, err := io.ReadFull(g.ReadCloser, p[:min(len(p), 4<<10)])
-	if err == io.ErrUnexpectedEOF {
-		err = io.EOF
+	switch err {
+	case nil, io.EOF:
+		return n, err
+	case io.ErrUnexpectedEOF:
+		return n, io.EOF
 	}
-	return n, err
+	return 0, err
 }
 
 // SUB-5: through a proxy that gathers and compresses what it passes on, each event comes before
